@@ -57,7 +57,7 @@ run: $$(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi", or FILE
 	$(direct)$(RUN) $(RUN_ARGS)
 
 single:  ## one file that nvcc compiles anywhere: make single CH=05 >sum.cu; EXPERIMENT=stray_bytes, or EX=1 for a solution
-	@$(python) common/tools/run/single.py $(SINGLE)
+	@$(python) tools.run.single $(SINGLE)
 
 new:  ## a small CUDA program to start from: make new NAME=hello makes work/hello.cu
 	@common/tools/own/new.sh $(call as_typed,NAME) $(if $(filter EDITOR,$(given)),$(call as_typed,EDITOR))
@@ -93,7 +93,7 @@ grade:  ## grade a class: make grade DIR=submissions OUT=grades.csv
 needs.test = backend catch2 rules $(if $(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
 test: $$(TESTS) $$(TESTED_PROGRAMS)  ## every test, or one chapter's
-	$(direct)CXX='$(CXX)' $(python) common/tools/checks/run_tests.py $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' \
+	$(direct)CXX='$(CXX)' $(python) tools.checks.run_tests $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' \
 	  $(if $(filter-out 0,$(FORCE)),,--keep) $(if $(filter-out all,$(EXPERIMENT)),--tag $(EXPERIMENT)) \
 	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)
@@ -104,12 +104,12 @@ races: $$(XRAY_PROGRAMS)  ## races between threads, blocks and streams, without 
 
 needs.sanitize = backend rules sanitizers xray $(if $(filter cpu,$(CHOSEN_BACKEND)),catch2)
 sanitize: $$(SANITIZED) $$(SANITIZED_ZOO) $$(ZOO_TEST)  ## race, memory and undefined-behaviour checkers over every program
-	$(direct)$(python) common/tools/checks/sanitize.py $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' $(if $(filter-out 0,$(TSAN)),--tsan) $(filter build/%.test,$(SANITIZED))
+	$(direct)$(python) tools.checks.sanitize $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' $(if $(filter-out 0,$(TSAN)),--tsan) $(filter build/%.test,$(SANITIZED))
 	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
 
 # Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped. TOOLS="grade site" chooses.
 test-tools:  ## the tests of what teachers and authors use: grading, proofs of labs, decks, site, figures
-	$(direct)CXX='$(CXX)' $(python) common/tools/checks/run_tests.py cpu --at-a-time 1 --build build/tools \
+	$(direct)CXX='$(CXX)' $(python) tools.checks.run_tests cpu --at-a-time 1 --build build/tools \
 	  $(if $(TOOLS),$(TOOLS:%=tests/tools/%.test.sh),$(wildcard tests/tools/*.test.sh))
 
 needs.check-labs = backend
@@ -127,23 +127,23 @@ xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, withou
 
 needs.xray-verify = backend rules xray
 xray-verify: $$(VERIFIED)  ## X-ray's counts beside a GPU's counters (needs ncu)
-	$(direct)$(python) common/tools/measure/xray_verify.py --backend $(CHOSEN_BACKEND) $(CHOSEN)
+	$(direct)$(python) tools.measure.xray_verify --backend $(CHOSEN_BACKEND) $(CHOSEN)
 
 needs.xray-traces = rules xray
 xray-traces: $$(TRACED_PROGRAMS)  ## store X-ray's counts that figures draw
-	$(direct)$(python) common/tools/measure/xray_traces.py build/cpu-xray $(TRACED)
+	$(direct)$(python) tools.measure.xray_traces build/cpu-xray $(TRACED)
 
 needs.bench = backend commit rules
 bench: $$(BENCHED)  ## GPU: full sizes into results/; CPU: the backend's own speed
-	$(direct)$(if $(filter gpu,$(CHOSEN_BACKEND)),$(python) common/tools/measure/bench.py $(if $(EXPERIMENT),--only $(CHOSEN_PROGRAMS)) $(CHOSEN),$(BENCHED))
+	$(direct)$(if $(filter gpu,$(CHOSEN_BACKEND)),$(python) tools.measure.bench $(if $(EXPERIMENT),--only $(CHOSEN_PROGRAMS)) $(CHOSEN),$(BENCHED))
 
 needs.profile = backend rules
 profile: $$(if $$(filter gpu,$$(CHOSEN_BACKEND)),$$(if $$(OWN),$$(PROGRAMS),$$(PROFILED)))  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05, or FILE=work/hello.cu
-	$(direct)$(python) common/tools/measure/$(if $(OWN),own_profile.py,predictions.py) --backend $(CHOSEN_BACKEND) $(if $(OWN),$(PROGRAMS) $(RUN_ARGS),$(CHOSEN))
+	$(direct)$(python) tools.measure.$(if $(OWN),own_profile,predictions) --backend $(CHOSEN_BACKEND) $(if $(OWN),$(PROGRAMS) $(RUN_ARGS),$(CHOSEN))
 
 ##@ Write
 notes:  ## refresh code, tables and numbers quoted in the notes
-	@$(python) common/tools/notes/notes.py
+	@$(python) tools.notes.notes
 
 figures:  ## redraw the figures
 	@common/tools/figures/figures.sh $(ONE)

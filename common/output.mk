@@ -20,5 +20,5 @@ this_make = $(MAKE)
 as_typed = '$(subst ','\'',$(value $1))'
 as_env = $(foreach v,$1,$v=$(call as_typed,$v))
 
-# A script in Python, or the word where to get Python: $(python) FILE.py ...
+# A module in Python, or the word where to get Python: $(python) tools.notes.notes ...
 python = common/tools/setup/python.sh --run

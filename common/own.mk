@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # FILE=: a program of one's own in place of a chapter's. It may have several files, anywhere, with any names; make
-# cannot have such names in rules, so common/tools/own/build.py compiles them and decides what has to be.
+# cannot have such names in rules, so common/tools/own/own_programs.py compiles them and decides what has to be.
 
 OWN_VERBS := build run debug races sanitize xray profile
 ifneq ($(filter-out $(OWN_VERBS),$(GOALS)),)
@@ -10,7 +10,7 @@ ifneq ($(strip $(CH)),)
 $(error FILE= and CH=: one of them, a program of your own or a chapter)
 endif
 OWN_TYPED := $(call as_env,FILE DEFINE INCLUDE LIBS)
-answer_own := $(shell $(OWN_TYPED) $(python) common/tools/own/build.py name)
+answer_own := $(shell $(OWN_TYPED) $(python) tools.own.own_programs name)
 ifneq ($(firstword $(answer_own)),ok)
 $(error $(wordlist 2,999,$(answer_own)))
 endif
@@ -39,7 +39,7 @@ NO_CALLS = $(if $(is_clang),-mllvm -tsan-instrument-func-entry-exit=0,$(addprefi
 OWN_RACES = $(filter-out -fsanitize-coverage=%,$(OWN_XRAY)) $(NO_CALLS)
 
 own_build = $(direct)$(OWN_TYPED) CUBLAS=$(libraries)/libcublas.a MAKE='$(MAKE)' \
-  $(python) common/tools/own/build.py build $@
+  $(python) tools.own.own_programs build $@
 
 $(addprefix build/,$(addsuffix /$(OWN),cpu cpu-races cpu-xray cpu-asan gpu)): .FORCE
 .PHONY: .FORCE

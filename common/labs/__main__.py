@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The labs' verbs, as make calls them through labs.sh:
 
-python3 common/labs VERB [NAME=VALUE...]
+python3 common labs VERB [NAME=VALUE...]
 """
 
 import argparse
@@ -9,10 +9,7 @@ import errno
 import os
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools", "checks"))  # edits.py
-
-import build
-import catalogue
+from . import build, catalogue
 
 LEARNERS = ("lab", "xray", "hint", "solution", "reset", "progress")
 
@@ -27,18 +24,18 @@ def main():
     try:
         labs = catalogue.all_labs()
         if verb in LEARNERS:
-            from learner import Learner
+            from .learner import Learner
 
             return getattr(Learner(labs, settings, builder), verb)()
         if verb == "check-labs":
-            import check_labs
+            from . import check_labs
 
             return check_labs.main(labs, settings, builder)
         if verb == "grade":
-            import grade
+            from . import grade
 
             return grade.main(labs, settings, builder)
-        import page
+        from . import page
 
         return page.main(labs)
     except (catalogue.UsageError, build.Failure) as problem:

@@ -13,10 +13,10 @@ import shutil
 import subprocess
 import sys
 
-import runner
-from build import OF_EVERY_CHECK, Failure, backend, compiler_of, is_clang
-from catalogue import read
-from submission import Refused
+from . import runner
+from .build import OF_EVERY_CHECK, Failure, backend, compiler_of, is_clang
+from .catalogue import read
+from .submission import Refused
 
 GIB = 1 << 30
 MOST_TEXT = 48 << 20  # bytes of preprocessor output

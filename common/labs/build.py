@@ -10,8 +10,8 @@ import re
 import subprocess
 import sys
 
-import runner
-from catalogue import read, write
+from . import runner
+from .catalogue import read, write
 
 MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR", "CH", "EX", "V")
 

@@ -20,15 +20,10 @@ import shutil
 import sys
 import time
 
-import build
-import catalogue
-import edits
-import outcome as outcomes
-import page
-import report
-import runner
-import todo
-from catalogue import choose, read, write
+from . import build, catalogue
+from ..tools.checks import edits
+from . import outcome as outcomes, page, report, runner, todo
+from .catalogue import choose, read, write
 
 PROVED = "build/labs/proved"
 MAX_STARTER_LINES = 60

@@ -7,7 +7,7 @@ import csv
 import os
 import re
 
-from catalogue import UsageError
+from .catalogue import UsageError
 
 ROSTER = "students.csv"
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")  # the columns of a gradebook that Canvas exports

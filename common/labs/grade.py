@@ -13,16 +13,9 @@ import sys
 import time
 import traceback
 
-import audit
-import folders
-import grade_files
-import outcome as outcomes
-import runner
-import sandbox
-import submission
-import todo
-from catalogue import UsageError, choose, jobs, read
-from class_folder import Roster, base_of, ignored_in, place_of, shown, students_in
+from . import audit, folders, grade_files, outcome as outcomes, runner, sandbox, submission, todo
+from .catalogue import UsageError, choose, jobs, read
+from .class_folder import Roster, base_of, ignored_in, place_of, shown, students_in
 
 GIB = 1 << 30
 COMPILE = runner.Limits(wall=120, cpu=60, memory=4 * GIB, output=1 << 20, file=256 << 20, processes=32)

@@ -10,8 +10,8 @@ import re
 import stat
 import xml.etree.ElementTree as xml
 
-from catalogue import UsageError
-from class_folder import CANVAS, shown
+from .catalogue import UsageError
+from .class_folder import CANVAS, shown
 
 SCHEMA = 1
 NOTHING = "nothing handed in"

@@ -3,4 +3,4 @@
 # The labs' verbs, by python3.
 #
 #   labs.sh lab|xray|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
-exec "$(dirname "$0")/../tools/setup/python.sh" --run "$(dirname "$0")" "$@"
+exec "$(dirname "$0")/../tools/setup/python.sh" --run labs "$@"

@@ -8,11 +8,8 @@ import re
 import shutil
 import subprocess
 
-import outcome as outcomes
-import report
-import runner
-import todo
-from catalogue import UsageError, choose, read, write
+from . import outcome as outcomes, report, runner, todo
+from .catalogue import UsageError, choose, read, write
 
 ANSWERS = "build/labs/answers"
 

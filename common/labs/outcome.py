@@ -7,9 +7,8 @@ import secrets
 import shutil
 import sys
 
-import runner
-import todo
-from catalogue import read
+from . import runner, todo
+from .catalogue import read
 
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
 # What checks draw (common/labs/drawn.cuh) is the same for all runs of one command, and for a whole class.

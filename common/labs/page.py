@@ -9,7 +9,7 @@ import glob
 import os
 import re
 
-from catalogue import read, write
+from .catalogue import read, write
 
 PAGE = "chapters/README.md"
 DECKS = "slides/[0-9][0-9]_*.md"

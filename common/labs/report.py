@@ -5,9 +5,9 @@ import os
 import re
 import sys
 
-import todo
-from catalogue import read
-from outcome import RACES
+from . import todo
+from .catalogue import read
+from .outcome import RACES
 
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 BOLD, GREEN, RED, DIM, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[2m", "\033[0m") if COLOUR else ("",) * 5

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 
-import runner
+from . import runner
 
 FIRST_USER = 61000  # root runs each submission as a user of its own
 MIB = 1 << 20

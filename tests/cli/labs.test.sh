@@ -18,7 +18,7 @@ exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction
 
 # mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common/tools/checks/edits.py "$exercises/solutions.mutants" "$1/$2"; }
+mutant() { "$python" common tools.checks.edits "$exercises/solutions.mutants" "$1/$2"; }
 
 lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
 
@@ -112,9 +112,8 @@ expect_failure
 expect_output "index 2"
 
 test_case "with nvcc as well a warning is no error"
-run "$python" -c 'import sys
-sys.path.insert(0, "common/labs")
-from build import lenient
+run "$python" -c '
+from common.labs.build import lenient
 print(*lenient("nvcc -O3 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror".split(), "gpu"))'
 expect_output "nvcc -O3 -Xcompiler -Wall,-Wextra,-Wno-sign-compare"
 expect_no_output "-Werror "
@@ -122,8 +121,7 @@ expect_no_output "-Werror,"
 
 test_case "g++ takes what every check includes as it was compiled once"
 run "$python" -c 'import os, subprocess, sys
-sys.path.insert(0, "common/labs")
-import build, catalogue
+from common.labs import build, catalogue
 lab = catalogue.all_labs()[0]
 builder = build.Builder({"CXX": os.environ.get("CXX", "")})
 builder.prepare("cpu-xray")
@@ -177,8 +175,7 @@ expect_output "Error 1, means no more than: not yet"
 
 test_case "behind the last exercise come those that were left out; only after all of them it is over"
 run "$python" -c 'import sys
-sys.path.insert(0, "common/labs")
-import catalogue, learner
+from common.labs import catalogue, learner
 labs = catalogue.all_labs()
 learner.Learner.status = lambda self, lab, tell=False: "passed" if lab.label not in sys.argv[1:] else "failed"
 following = learner.Learner(labs, {}, None).following(labs[-1])

@@ -82,7 +82,7 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
 
   test_case "$number: what notes and decks tell a reader to type is there"
   if python=$(common/tools/setup/python.sh); then
-    run "$python" common/tools/checks/commands.py "$programs" "$chapter"
+    run "$python" common tools.checks.commands "$programs" "$chapter"
     expect_status 0
   else
     skip "python3 is not here"

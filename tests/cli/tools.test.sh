@@ -79,7 +79,7 @@ flags=()
 run_fakes() {
   local tests=() name
   for name in "$@"; do tests+=("build/cpu/tests/$name.test"); done
-  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/setup/python.sh" --run "$tools/checks/run_tests.py" cpu ${flags[@]+"${flags[@]}"} ${tests[@]+"${tests[@]}"}
+  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/setup/python.sh" --run tools.checks.run_tests cpu ${flags[@]+"${flags[@]}"} ${tests[@]+"${tests[@]}"}
   cd - >/dev/null || exit
 }
 last_line() { printf '%s\n' "$out" | tail -1; }
@@ -166,7 +166,7 @@ test_case "a run that is stopped stops what it has started"
 # shellcheck disable=SC2016
 fake_test sleeps 'say started s; sleep 60 & echo $! >"$PIDS"; wait'
 has_ended() { ! kill -0 "$(cat "$scratch/pids")" 2>/dev/null; }
-(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/setup/python.sh" --run "$tools/checks/run_tests.py" cpu build/cpu/tests/sleeps.test >/dev/null 2>&1) &
+(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/setup/python.sh" --run tools.checks.run_tests cpu build/cpu/tests/sleeps.test >/dev/null 2>&1) &
 stopped=$!
 for _ in $(seq 100); do [ -s "$scratch/pids" ] && break; sleep 0.1; done
 kill -TERM $stopped
@@ -314,7 +314,7 @@ cat >"$chapter/README.md" <<'END'
 It is 0.0<!--=slow/fast ms-->x faster, **0,000<!--=fast rate-->** or 0000<!--=n=1024, fast rate--> or 0.0e0<!--=fast rate*1e6-->.
 Of 0<!--=n=1024 count()--> rates 0<!--=n=1024 count(rate<2049)--> is low and 0<!--=n=1024 count(rate>=512.25)--> are not; their mean is 0.0<!--=n=1024 mean(rate)-->, the least 0.00<!--=n=1024 least(rate)-->.
 END
-in_notes() { (cd "$scratch/notes" && "$python" "$tools/notes/notes.py" "$@"); }
+in_notes() { (cd "$scratch/notes" && "$python" "$tools/.." tools.notes.notes "$@"); }
 
 test_case "notes quote code, tables and values"
 run in_notes
@@ -655,7 +655,7 @@ expect_output "no <!-- end --> follows"
 mv "$scratch/kept.md" "$chapter/README.md"
 
 test_case "missing files, files that nobody reads and dead links are found"
-in_check() { (cd "$scratch/notes" && "$python" "$tools/checks/check_text.py"); }
+in_check() { (cd "$scratch/notes" && "$python" "$tools/.." tools.checks.check_text); }
 printf '[a](nowhere.md) and [b](#no-heading) and [c](#sum) and ![d](figures/x.svg)\n' >>"$chapter/README.md"
 echo "--n 5" >"$chapter/xray.args"
 run in_check
@@ -699,13 +699,6 @@ expect_status 1
 expect_output "bad.cu:2: a tab"
 expect_output "bad.cu:2: blanks at the end"
 expect_no_output "rules.mk"
-
-test_case "a Python file with the name of a standard module is found"
-echo '# SPDX-License-Identifier: MIT' | tee "$scratch/notes/profile.py" >"$scratch/notes/counters.py"
-run in_check
-expect_status 1
-expect_output "profile.py: a standard module has this name"
-expect_no_output "counters.py"
 
 # ---- what others read of this repository ---------------------------------------------------------
 
@@ -752,7 +745,7 @@ printf '#include "../../common/common.cuh"\n#include "part.cuh"\n' |
 printf '#include "../../../common/common.cuh"\n#include "../part.cuh"\n#include "../sum.cu"\n#include "../../03_x/y.cuh"\n' \
   >"$scratch/rooms/chapters/05_sum/experiments/guest.cu"
 cd "$scratch/rooms" || exit
-run "$python" "$tools/checks/rooms.py" --check
+run "$python" "$tools/.." tools.checks.rooms --check
 cd - >/dev/null || exit
 expect_status 1
 expect_output "chapters/05_sum/sum.cu: includes part.cuh: allowed: common/common.cuh"
@@ -773,9 +766,9 @@ END
 fake_gpu "NVIDIA H200"
 # in_profiled BACKEND CHAPTER, or BACKEND PROGRAM OPTION... of a program of one's own
 in_profiled() {
-  local script=predictions.py
-  case $2 in build/*) script=own_profile.py ;; esac
-  (cd "$profiled" && with_fakes "$python" -B "$tools/measure/$script" --backend "$@")
+  local script=predictions
+  case $2 in build/*) script=own_profile ;; esac
+  (cd "$profiled" && with_fakes "$python" -B "$tools/.." "tools.measure.$script" --backend "$@")
 }
 
 test_case "profile takes the last launch of the version's kernel"
@@ -819,8 +812,7 @@ expect_one_error_line
 expect_output "ncu saw no kernel"
 
 test_case "xray-verify finds the scripts that it is made of, and the names of kernels"
-run env PYTHONPATH="$tools/measure" "$python" -B -c \
-  'import xray_verify; print(xray_verify.base_name("void sum<(int)2>(const int *)"))'
+run "$python" -B -c 'from common.tools.measure.xray_verify import base_name; print(base_name("void sum<(int)2>(const int *)"))'
 expect_status 0
 expect "the kernel's name" [ "$out" = sum ]
 

@@ -88,7 +88,7 @@ rows global store 18 1 4 1 0 0 0 1 0 0 -
 TSV
 # accesses COMMAND...: reads the program's machine code; the rows without the file, sorted
 accesses() {
-  run env FILE="$scratch/kernels.cu" "$@" "$python" common/tools/measure/accesses.py "$scratch/rows" own/kernels
+  run env FILE="$scratch/kernels.cu" "$@" "$python" common tools.measure.accesses "$scratch/rows" own/kernels
   expect_status 0
   sed 1d "$scratch/rows" | cut -f1,3- | tr '\t' ' ' | LC_ALL=C sort >"$scratch/sorted"
 }
@@ -192,16 +192,15 @@ tab=$(printf "\t")
 expect "lines of the source" grep -q "^corners$tab/.*/kernels.cu${tab}global${tab}load${tab}4$tab" "$scratch/rows"
 
 test_case "three turns by themselves and then four at a time are an unrolled loop as well"
-run "$python" -c 'import sys
-sys.path.insert(0, "common/tools/measure")
-from accesses import unrolling
+run "$python" -c '
+from common.tools.measure.accesses import unrolling
 first, then = (0, 9), (20, 40)
 print(unrolling([first] * 3 + [then] * 4), unrolling([first] * 4 + [then]), unrolling([first] * 3 + [then] * 5))'
 expect_output "4 -4 0"
 
 test_case "an nvcc that refuses the program ends it with what it says"
 printf '#!/bin/sh\necho "kernels.cu(3): error: no" >&2\nexit 1\n' >"$scratch/fake/nvcc"
-run env FILE="$scratch/kernels.cu" PATH="$scratch/fake:$PATH" "$python" common/tools/measure/accesses.py "$scratch/none" own/kernels
+run env FILE="$scratch/kernels.cu" PATH="$scratch/fake:$PATH" "$python" common tools.measure.accesses "$scratch/none" own/kernels
 expect_status 1
 expect_output "kernels.cu(3): error: no"
 expect "no table" [ ! -e "$scratch/none" ]

@@ -82,8 +82,7 @@ broken "a check that compares nothing" $check '/^namespace/,/^}  .. namespace/d;
 
 test_case "make check-labs notices mutants of an exercise that is not there"
 run "$(common/tools/setup/python.sh)" -c 'import sys
-sys.path[:0] = ["common/labs", "common/tools/checks"]
-import catalogue, check_labs
+from common.labs import catalogue, check_labs
 chapter = "05_shared_tree_reduction"
 complain = lambda: check_labs.complaints_about_chapters(catalogue.labs_of(chapter), [chapter])
 before = complain()
@@ -104,8 +103,7 @@ broken "an alternative that warns" $mutants 's/0 + 0/0; int unused/' "compiles w
 
 test_case "a mutant that does not compile is rejected only by what nvcc would say as well"
 run "$(common/tools/setup/python.sh)" -c 'import sys
-sys.path[:0] = ["common/labs", "common/tools/checks"]
-import catalogue, check_labs, outcome
+from common.labs import catalogue, check_labs, outcome
 lab = catalogue.labs_of("05_shared_tree_reduction")[0]
 trial = check_labs.Try(lab, "mutant", lab.solution, "cpu-xray")
 for said in sys.argv[1:]:

@@ -11,7 +11,6 @@ if ! python=$(common/tools/setup/python.sh); then
 fi
 
 here=$PWD
-edits=$here/common/tools/checks/edits.py
 exercises=chapters/99_sums/exercises
 solution=chapters/99_sums/sums.cu
 mutants=tests/99_sums.mutants
@@ -33,7 +32,7 @@ cp $solution $exercises/solutions/ex1_sum.cu
 cp $solution $exercises/solutions/ex2_again.cu
 echo 'int twice(int x) { return 2 * x; }' >chapters/99_sums/twice.cuh
 
-edits() { run "$python" "$edits" "$@"; }
+edits() { run "$python" "$here/common" tools.checks.edits "$@"; }
 # written: the file of mutants is what is on stdin
 written() { cat >"${1:-$mutants}"; }
 # changed NAME SED_SCRIPT: the mutant is the solution changed that way
@@ -143,10 +142,10 @@ expect_output "$labs:7: ex1_sum/third [right]"
 expect_output "$labs:9: ex2_again/first"
 run "$python" -c 'import sys
 sys.path.insert(0, sys.argv[1])
-import edits
+from common.tools.checks import edits
 for exercise in (None, "ex1_sum", "ex2_again"):
     print(*(f"{mutant.exercise}:{mutant.section}" for mutant in edits.read(sys.argv[2], exercise)), end=" / ")' \
-  "$here/common/tools/checks" $labs
+  "$here" $labs
 expect "a section for each, which ends with its exercise" [ "$output" = "\
 ex1_sum:wrong ex1_sum:evasions ex1_sum:right ex2_again:wrong / ex1_sum:wrong ex1_sum:evasions ex1_sum:right / ex2_again:wrong / " ]
 
@@ -337,11 +336,11 @@ END
 for exercise in ex1_sum ex2_again ex3_gone; do
   run "$python" -c 'import sys
 sys.path.insert(0, sys.argv[1])
-import edits
+from common.tools.checks import edits
 try:
     print(*(mutant.label for mutant in edits.read(*sys.argv[2:])))
 except edits.Wrong as wrong:
-    print(wrong)' "$here/common/tools/checks" $labs $exercise
+    print(wrong)' "$here" $labs $exercise
   case $exercise in
     ex1_sum) expect_output "$labs:2: a: must stand exactly once in $exercises/solutions/ex1_sum.cu" ;;
     ex2_again) expect "its mutant" [ "$output" = a ] ;;

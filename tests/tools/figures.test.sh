@@ -26,7 +26,7 @@ for chapter in "${traced[@]}"; do
   done
 done
 make -s "${programs[@]}" >"$scratch/build" 2>&1 || cat "$scratch/build"
-traces() { common/tools/setup/python.sh --run common/tools/measure/xray_traces.py "$@"; }
+traces() { common/tools/setup/python.sh --run tools.measure.xray_traces "$@"; }
 
 test_case "the stored traces are what X-ray sees in the kernels"
 run traces --check $dir "${traced[@]}"
@@ -145,8 +145,8 @@ refused() {
   cat >"$scratch/try.py" <<PYTHON
 import sys
 sys.argv[0] = "05_shared_tree_reduction.py"
-sys.path.insert(0, "common/tools/figures")
-import style
+sys.path.insert(0, ".")
+from common.tools.figures import style
 fig, ax = style.canvas(3)
 style.words(ax, 20, 20, "first")
 $2

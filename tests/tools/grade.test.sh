@@ -24,7 +24,7 @@ hand_in() {
   cat >"$class/$1/05_shared_tree_reduction/$2.cu"
 }
 # mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common/tools/checks/edits.py "$exercises/solutions.mutants" "$1/$2"; }
+mutant() { "$python" common tools.checks.edits "$exercises/solutions.mutants" "$1/$2"; }
 # with_body EXERCISE BODY: the solution of the exercise with BODY put into its first kernel
 with_body() {
   TEXT=$2 awk '{ print } /^__global__/ { inside = 1 } inside && /\{$/ { print ENVIRON["TEXT"]; inside = 0 }' \

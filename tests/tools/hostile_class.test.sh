@@ -107,8 +107,8 @@ expect "no process" [ -z "$output" ]
 test_case "a program that was just forked when its runner is killed ends as well"
 cat >"$scratch/orphan.py" <<'END'
 import os, signal, sys, time
-sys.path.insert(0, "common/labs")
-import runner
+sys.path.insert(0, ".")
+from common.labs import runner
 class Late:  # the runner is killed before the child can ask to go with it
     def prctl(self, what, *more):
         if what == runner.PR_SET_PDEATHSIG:

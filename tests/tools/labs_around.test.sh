@@ -18,7 +18,7 @@ exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction
 
 # mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common/tools/checks/edits.py "$exercises/solutions.mutants" "$1/$2"; }
+mutant() { "$python" common tools.checks.edits "$exercises/solutions.mutants" "$1/$2"; }
 
 lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
 
@@ -48,7 +48,7 @@ expect_output "likely    right in 5 orders of threads, and no race was found"
 expect_no_output "other threads first"
 
 test_case "what a check draws is the same for all orders of threads, so a wrong number is not laid to one"
-"$python" common/tools/checks/edits.py chapters/04_multi_block/exercises/solutions.mutants $dot/sms_typed_in \
+"$python" common tools.checks.edits chapters/04_multi_block/exercises/solutions.mutants $dot/sms_typed_in \
   >work/04_multi_block/$dot.cu
 lab lab CH=4 EX=3
 rm -r work/04_multi_block
@@ -148,8 +148,7 @@ test_case "a result that depends on the order of threads asks for a barrier only
 mutant ex2_block_tree no_barrier_in_the_loop >"$scratch/no_barrier.cu"
 for text in "$scratch/no_barrier.cu" $exercises/solutions/ex2_block_tree.cu; do
   run "$python" -c 'import sys
-sys.path.insert(0, "common/labs")
-import catalogue, outcome, report
+from common.labs import catalogue, outcome, report
 lab = catalogue.labs_of("05_shared_tree_reduction")[1]
 lab.work = sys.argv[1]
 report.details(lab, outcome.Outcome("wrong", depends_on_order=True))' "$text"

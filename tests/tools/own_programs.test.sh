@@ -253,7 +253,7 @@ int main() {
   cudaFree(raw);
 }
 END
-[ "$("$(common/tools/setup/python.sh)" -B -c 'import sys; sys.path[:0] = ["common/tools/own"]; import build; print(build.thrust_home())')" != None ] && has_thrust=yes || has_thrust=no
+[ "$("$(common/tools/setup/python.sh)" -B -c 'from common.tools.own import own_programs; print(own_programs.thrust_home())')" != None ] && has_thrust=yes || has_thrust=no
 own run FILE=work/thrust.cu
 expect_failure
 if [ "$has_thrust" = yes ]; then

@@ -8,9 +8,8 @@ import os
 import socket
 import sys
 
-sys.path[:0] = ["common/labs"]
-import runner
-import sandbox
+sys.path.append(".")
+from common.labs import runner, sandbox
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("folder")

@@ -11,13 +11,12 @@ if ! python=$(common/tools/setup/python.sh); then
 fi
 
 here=$PWD
-script=$here/common/tools/checks/terms.py
 first=chapters/01_first/README.md
 second=chapters/02_second/README.md
 mkdir -p "$scratch/tree/chapters/01_first" "$scratch/tree/chapters/02_second"
 cd "$scratch/tree" || exit 1
 
-terms() { run "$python" "$script" "$@"; }
+terms() { run "$python" "$here/common" tools.checks.terms "$@"; }
 # written FILE: the file is what is on stdin
 written() { cat >"$1"; }
 # glossary: entries from stdin, NAME|CHAPTER|COMMENT in each line, in the order of the alphabet

@@ -76,12 +76,12 @@ if ! python=$("$tools/setup/python.sh"); then
   skip "text, notes, links: python3 is not here; run: $("$tools/setup/install.sh" --how python)"
 else
   export PYTHONDONTWRITEBYTECODE=1
-  check "blanks, licence lines, complete chapters, links" "$python" "$tools/checks/check_text.py"
-  check "who includes whom" "$python" "$tools/checks/rooms.py" --check
+  check "blanks, licence lines, complete chapters, links" "$python" "$tools/.." tools.checks.check_text
+  check "who includes whom" "$python" "$tools/.." tools.checks.rooms --check
   # shellcheck disable=SC2046  # file names without blanks
-  check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants')
-  check "terms are explained before they are used" "$python" "$tools/checks/terms.py" --check
-  check "notes quote the sources and results as they are" "$python" "$tools/notes/notes.py" --check
+  check "mutants: every edit applies" "$python" "$tools/.." tools.checks.edits --check $(files '*.mutants')
+  check "terms are explained before they are used" "$python" "$tools/.." tools.checks.terms --check
+  check "notes quote the sources and results as they are" "$python" "$tools/.." tools.notes.notes --check
 fi
 
 if ! "$tools/setup/python.sh" --matplotlib >/dev/null; then

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Rules that no formatter knows, over every file of the repository. Prints file:line: what is wrong.
 
-    tabs, blanks at the ends of lines, licence lines, large files, names of Python files
+    tabs, blanks at the ends of lines, licence lines, large files
     each chapter has a program, tests and notes, and no file in its folder that nobody reads
     relative links and images in Markdown lead somewhere, anchors included; the section of a chapter that a lab's
     check names is there
@@ -16,7 +15,6 @@ import urllib.parse
 
 MAX_FILE_BYTES = 256 * 1024
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
-STANDARD_MODULES = getattr(sys, "stdlib_module_names", {"profile"})  # known since Python 3.10
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
 TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants")
 
@@ -52,8 +50,6 @@ def check_lines(files):
     for path in files:
         if os.path.getsize(path) > MAX_FILE_BYTES:
             complain(path, 0, f"{os.path.getsize(path) // 1024} KiB: at most {MAX_FILE_BYTES // 1024}")
-        if path.endswith(".py") and os.path.basename(path)[:-3] in STANDARD_MODULES:
-            complain(path, 0, "a standard module has this name: the scripts beside it would import this file instead")
         is_script = path in (".ci/run", "Makefile")
         if not path.endswith(TEXT) and not is_script:
             continue

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Whether what the notes and decks tell a reader to type is there: in each `make VERB CH=NN ...` the experiment, the
 options in ARGS, and the rows of --only. Rows of libraries (cub, cublas) are there on a GPU only. With --nvcc also whether

@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Mutants: bugs that the checks must reject, each written as an edit of a program that is right.
 
-    edits.py FILE.mutants               what each mutant changes, as a diff
-    edits.py FILE.mutants NAME          the program with that bug in it
-    edits.py FILE.mutants exN           what each mutant of one exercise changes
-    edits.py FILE.mutants exN/NAME      the solution of that exercise with that bug in it
-    edits.py --check FILE.mutants...    whether every edit applies
+    python3 common tools.checks.edits FILE.mutants               what each mutant changes, as a diff
+    python3 common tools.checks.edits FILE.mutants NAME          the program with that bug in it
+    python3 common tools.checks.edits FILE.mutants exN           what each mutant of one exercise changes
+    python3 common tools.checks.edits FILE.mutants exN/NAME      the solution of that exercise with that bug in it
+    python3 common tools.checks.edits --check FILE.mutants...    whether every edit applies
 
 tests/NN_name.mutants                           edits chapters/NN_name/name.cu
 chapters/NN_name/exercises/solutions.mutants    edits solutions/exN_topic.cu beside it, below a line [exN_topic]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Puts one bug at a time into a chapter and sees whether its tests notice, on the CPU backend.
 
@@ -18,8 +17,7 @@ import subprocess
 import sys
 import time
 
-import edits
-import run_tests
+from . import edits, run_tests
 
 TREES = "build/mutants"
 LIMIT_SECONDS = 300

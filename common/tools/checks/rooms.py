@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Who includes whom. Prints which rooms of the CPU backend include which: a line for each room, from the bottom up. --check
 prints only what goes against the order below, and units of one room that include each other in a circle. A room includes

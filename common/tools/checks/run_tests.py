@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs test programs and adds up their test cases. The last line printed is "N passed, M failed, K skipped", alone.
 
@@ -26,7 +25,7 @@ import tempfile
 import threading
 import time
 
-import terminal
+from . import terminal
 
 USUAL = ["forward", "reverse", "random:1", "random:2", "random:3"]
 # What depends on the order nearly always does so at small sizes, too: under these they are those for checkers (tests/awkward.h).

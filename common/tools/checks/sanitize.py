@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs programs, at a small size, under the checkers of the backend. Prints one table of ok and FAIL, then the log of
 each FAIL.
@@ -14,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-import terminal
+from . import terminal
 
 SETTINGS = "common/tools/run/settings.sh"
 VARIANTS = {"cpu-asan": "ASan+UBSan", "cpu-xray": "races", "cpu-tsan": "TSan"}

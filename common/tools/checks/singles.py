@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What `make single` prints, of every program, experiment and lab's solution: compiled by the command that it names where nvcc
 is here, and run on the CPU backend with the small options of its settings.
@@ -14,10 +13,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
-
-import edits  # noqa: E402
-import single  # noqa: E402
+from . import edits
+from ..run import single
 
 FOLDER = "build/single"
 

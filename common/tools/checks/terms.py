@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Terms are explained before they are used: reads the glossary beside the notes, in the order of the chapters.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 00: a grid of blocks of threads, and the element that each thread takes (drawing)."""
 
-import style
+from . import style
 
 
 def draw_grid():

@@ -3,7 +3,7 @@
 
 import re
 
-import style
+from . import style
 
 TINTS = {"chip": "#F4F4F4", "sm": "#E3F1FA", "dram": "#FDF0D5", "host": "#EFE3EC", "plain": "white"}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 02: what one thread waits for, what a launch call waits for, and the stride sweep measured."""
 
-import style
+from . import style
 
 # The latencies of the picture are round figures of the order that Hopper has; the notes name the source.
 HIT, MISS = 40, 260

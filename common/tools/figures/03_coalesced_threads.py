@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 03: which sectors the lanes of a warp touch, one block against the size, and the sweeps."""
 
-import style
-import xray
+from . import style, xray
 
 CLOCK_GHZ = 1.98  # of the H200's multiprocessors; chapter 01 reads it
 L2_BYTES = 60 << 20

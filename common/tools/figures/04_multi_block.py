@@ -2,7 +2,7 @@
 """Chapter 04: grid, block and thread, loads in flight (drawings); bandwidth against bytes in flight, block sizes,
 widths of loads, warps on one SM, blocks over time."""
 
-import style
+from . import style
 from matplotlib.collections import PatchCollection
 from matplotlib.patches import Rectangle
 

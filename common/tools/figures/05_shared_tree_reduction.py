@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 05: the trees with their idle lanes, the banks of their first level, the ladder, and the output."""
 
-import style
-import terminal
-import xray
+from . import style, terminal_picture, xray
 
 ELEMENT = 8  # bytes of a partial sum
 TREES = {  # kernel: (who adds in the level of this distance, which partial sum lane t adds to)
@@ -127,7 +125,7 @@ trees()
 banks()
 ladder()
 measured = style.rows("default")
-terminal.save("terminal", "h200.txt", "make run CH=05", f"What chapter 05 prints on an {measured[0]['device']}",
+terminal_picture.save("terminal", "h200.txt", "make run CH=05", f"What chapter 05 prints on an {measured[0]['device']}",
               "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "
               + ", ".join(f"{r['version']} {r['median_ms']:.4f} ms, {r['rate']:.0f} GB/s, {r['check']}" for r in measured)
               + ".")

@@ -2,8 +2,7 @@
 """Chapter 06: how a constant cache serves a warp, the twelve versions, and the sweep with its line."""
 
 import numpy
-import style
-import xray
+from . import style, xray
 
 
 def requests():

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 07: what the lanes of a warp touch in A, B and C for both mappings, and the roofline."""
 
-import style
-import xray
+from . import style, xray
 
 SIDE = 32  # of the traced matrices: a row of 32 floats is one line of 128 bytes
 PEAK, DRAM, L1 = 66_910.0, 4_814.0, 132 * 128 * 1.98  # H200: GFLOP/s; GB/s: data sheet, a line per SM and clock

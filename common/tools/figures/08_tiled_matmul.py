@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 08: the walk of the tiles, the banks of a column, what was measured beside its bound."""
 
-import style
-import xray
+from . import style, xray
 
 SMS, CLOCK_GHZ, WARP_FLOP = 132, 1.98, 64  # of the H200; FLOP of a warp's multiply-add
 PEAK = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000  # TFLOP/s

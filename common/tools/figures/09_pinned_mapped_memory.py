@@ -2,7 +2,7 @@
 """Chapter 09: the roads to the device (a drawing), copies by size, passes, chunks, the time lines of chunks and of
 the default stream."""
 
-import style
+from . import style
 from matplotlib.patches import FancyBboxPatch
 
 

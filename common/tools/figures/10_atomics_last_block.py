@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 10: the last block, the sizes measured against CUB, and the ladder of the whole course."""
 
-import style
+from . import style
 
 # ---- the last block: when each of five blocks begins, has its sum, and draws its ticket ----------
 

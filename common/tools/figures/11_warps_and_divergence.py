@@ -2,8 +2,7 @@
 """Chapter 11: lanes over time when a warp diverges, the cost of paths with its line, and shuffles."""
 
 import numpy
-import style
-import xray
+from . import style, xray
 
 LANES = range(xray.LANES)
 COLORS = (style.BLUE, style.ORANGE, style.SKY, style.PURPLE)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 12: the layout of local memory (drawing), time against registers, time against the carve-out, latencies."""
 
-import style
-import xray
+from . import style, xray
 
 COUNTERS, SECTOR_LANES = 16, 8
 

@@ -4,8 +4,7 @@ the error of the unit's weights."""
 
 import math
 
-import style
-import xray
+from . import style, xray
 
 PIXEL, PER_SECTOR, PARTS = 4, 8, 512  # bytes; pixels; steps of cosine and sine, as in textures.cu
 SHAPES = {"32 x 1": (32, 1), "8 x 4": (8, 4)}  # pixels of the result that a warp has

@@ -5,7 +5,7 @@ import math
 import re
 import statistics
 
-import style
+from . import style
 
 # The large tile: elements of a block, of a warp, of a thread's groups; lanes down and across.
 ROWS, COLUMNS, WARP, LANES_DOWN, LANES_ACROSS, GROUP = 128, 256, 64, 8, 4, 4

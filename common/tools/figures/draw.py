@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs the figure scripts NN_name.py of this folder, and SVGO over what they drew. figures.sh has installed SVGO.
 
@@ -26,7 +25,7 @@ def run_scripts(chapters, root):
     for script in sorted(HERE.glob("[0-9][0-9]_*.py")):
         if chapters and script.stem not in chapters:
             continue
-        done = subprocess.run([sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run([sys.executable, ROOT / "common", f"tools.figures.{script.stem}"], env=environment, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             # The last line of a traceback says what is wrong, be it a missing CSV or a typing error.
             said = done.stderr.strip().split("\n")[-1] if not os.environ.get("V") else "\n" + done.stderr

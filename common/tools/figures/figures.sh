@@ -17,4 +17,4 @@ need_node
 log=$(mktemp "${TMPDIR:-/tmp}/figures.XXXXXX") || exit 2
 trap 'rm -f "$log"' EXIT
 need_packages slides build/slides/packages "$log"
-"$python" "$tools/figures/draw.py" "$@"
+"$python" "$tools/.." tools.figures.draw "$@"

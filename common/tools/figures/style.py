@@ -3,7 +3,7 @@ r"""How every figure of the course looks, and how it is saved so that drawing it
 
 A chapter's script, common/tools/figures/NN_name.py, looks like this:
 
-    import style
+    from . import style
 
     rows = style.rows("stride")                           # of chapters/NN_name/results/h200.csv
     fig, ax = style.axes("stride [elements]", "bandwidth [GB/s]")

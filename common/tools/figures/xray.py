@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What X-ray counted (the rows of a trace in results/xray.csv, written by make xray-traces), for the figures that draw it.
 
-    import xray
+    from . import xray
 
     load = xray.only("versions", kernel="sum_strided", operation="load")
     load.lanes                  # byte offsets of the first request, None for an idle lane
@@ -11,7 +11,7 @@ The counts are X-ray's, and so are the passes through the banks. equal() ends th
 disagree.
 """
 
-import style
+from . import style
 
 LANES, BANKS = 32, 32  # of a warp; of shared memory
 WORD, SECTOR, LINE = 4, 32, 128  # bytes

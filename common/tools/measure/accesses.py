@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What nvcc made of the accesses to memory in each line of the source, for X-ray: needs nvcc, but neither a GPU nor a
 disassembler.
 
-    accesses.py OUT PROGRAM      05_end_to_end, or own/NAME with FILE, DEFINE and INCLUDE in the environment
+    python3 common tools.measure.accesses OUT PROGRAM      05_end_to_end, or own/NAME with FILE, DEFINE and INCLUDE in the environment
 
 Compiles the program for sm_90 with line information and reads the machine code. Writes one row for each kernel, line
 and kind of access, separated by tabs:
@@ -28,10 +27,10 @@ import shlex
 import sys
 import tempfile
 
-from csv_files import write_whole
-from machine_code import ALWAYS, OPPOSITE, bits, kernels_of, sections_of
-from ptxas import output_of
-from settings import source_of
+from .csv_files import write_whole
+from .machine_code import ALWAYS, OPPOSITE, bits, kernels_of, sections_of
+from .ptxas import output_of
+from .settings import source_of
 
 # The twelve lowest bits of an instruction. Nine of them name it, three say where its operands come from. An
 # asynchronous copy to shared memory (0x1AE) is a global load; what it stores has no instruction of its own.
@@ -274,7 +273,7 @@ def what_to_compile(program):
     if not program.startswith("own/"):
         chapter = os.path.basename(glob.glob(f"chapters/{program.split('_')[0]}_*")[0])
         return [source_of(program, chapter)], []
-    files = output_of([sys.executable, "common/tools/own/build.py", "files"]).splitlines()
+    files = output_of([sys.executable, "common", "tools.own.own_programs", "files"]).splitlines()
     typed = lambda name: shlex.split(os.environ.get(name, ""))
     return [file for file in files if file.endswith(".cu")], [f"-D{d}" for d in typed("DEFINE")] + [f"-I{i}" for i in typed("INCLUDE")]
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Measures chapters on a GPU, at full size, and stores what comes out in chapters/NN_name/results/: the rows of every run
 in GPU.csv, the run's name in the column `setting`; a table that is not one of versions in GPU_NAME.csv; what a run prints
@@ -14,9 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-import counters
-import settings
-from csv_files import csv_text, rows_of, today, write_whole
+from . import counters, settings
+from .csv_files import csv_text, rows_of, today, write_whole
 
 
 def measure(program, source, options):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from csv_files import today
+from .csv_files import today
 
 GPU_NAME = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "setup", "gpu_name.sh")
 HOW_TO_ALLOW = (

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What Nsight Compute counts for each kernel of a program of one's own.
 
@@ -8,7 +7,7 @@ A fixed set of metrics; of a kernel's launches the last one is shown, since thos
 import argparse
 import sys
 
-import counters
+from . import counters
 
 # Each in words, as the notes call it. ncu runs a launch again until it has all of them.
 METRICS = {

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares what Nsight Compute counts with predictions, and stores both in results/GPU_profile.csv.
 
@@ -14,9 +13,8 @@ The last launch of a version's kernel counts; the ones before it warm up.
 import argparse
 import sys
 
-import counters
-import settings
-from csv_files import csv_text, write_whole
+from . import counters, settings
+from .csv_files import csv_text, write_whole
 
 COLUMNS = ["version", "args", "metric", "predicted", "why"]
 

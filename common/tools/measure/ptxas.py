@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the assembler says of a chapter's kernels: nvcc with -Xptxas -v, which needs no GPU.
 
@@ -13,7 +12,7 @@ import re
 import subprocess
 import sys
 
-from csv_files import csv_text, today, write_whole
+from .csv_files import csv_text, today, write_whole
 
 COLUMNS = ["kernel", "registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "shared_bytes", "arch", "cuda", "date"]
 

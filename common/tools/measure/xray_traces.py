@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Stores what X-ray saw, for figures: chapters/NN_name/results/xray.csv, events.json, steps.json, banks.json and races.json.
 
@@ -24,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-import settings
-from csv_files import write_whole
+from . import settings
+from .csv_files import write_whole
 
 XRAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run", "xray.sh")
 

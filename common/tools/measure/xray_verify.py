@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares X-ray's counts with a GPU's counters: the same program with the same options, under both.
 
@@ -27,10 +26,8 @@ import subprocess
 import sys
 import tempfile
 
-import accesses
-import counters as ncu
-import settings
-from csv_files import csv_text, rows_of, write_whole
+from . import accesses, counters as ncu, settings
+from .csv_files import csv_text, rows_of, write_whole
 
 LEAST_SHARE = 0.8
 

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds what is quoted: the declaration of a name in a source, and lines of it."""
 
-import os
-import sys
-
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-
-import cpp  # noqa: E402
-from markers import Problem, read_text  # noqa: E402
+from .. import cpp
+from .markers import Problem, read_text
 
 
 def with_comment(lines, first, last):

@@ -6,8 +6,8 @@ import html
 import os
 import re
 
-from markers import Problem, allow, read_text
-from tables import markdown_table
+from .markers import Problem, allow, read_text
+from .tables import markdown_table
 
 FEATURE = re.compile(r"^(?://|#) FEATURE: ([a-z ]+): (.+)$", re.M)
 TESTS = ("tests/backend/*.test.cu", "tests/backend/zoo/*.cu", "tests/tools/*.test.sh")

@@ -8,8 +8,8 @@ import os
 import re
 import statistics
 
-from markers import Problem, read_text, root_of
-from measurements import as_number, conditions, evaluate, formatted, holds, read_rows, select
+from .markers import Problem, read_text, root_of
+from .measurements import as_number, conditions, evaluate, formatted, holds, read_rows, select
 
 SHORT = {"ms": "median_ms", "us": "(median_ms*1000)", "ns": "(median_ms*1000000)", "%": "of_percent", "x": "speedup"}
 SUMMARIES = {"least": min, "greatest": max, "mean": statistics.geometric_mean}

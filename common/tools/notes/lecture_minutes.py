@@ -7,8 +7,8 @@ import glob
 import os
 import re
 
-from markers import Problem, allow, need, read_text, root_of, title_of
-from tables import markdown_table
+from .markers import Problem, allow, need, read_text, root_of, title_of
+from .tables import markdown_table
 
 OPENING_DECK = os.path.join("slides", "00_course.md")
 SLIDE_END = re.compile(r"^---$", re.M)

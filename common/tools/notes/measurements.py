@@ -9,7 +9,7 @@ import operator
 import os
 import re
 
-from markers import Problem, read_text
+from .markers import Problem, read_text
 
 
 def options_of(words):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Fills numbers and marked regions of the notes from sources and measurements, or checks that they are up to date.
 
@@ -79,10 +78,10 @@ import os
 import re
 import sys
 
-from keys import MARK, PLACEHOLDER, filled, like, look_up
-from markers import Problem, parse_marker
-from regions import MAKERS
-from unmarked import unmarked
+from .keys import MARK, PLACEHOLDER, filled, like, look_up
+from .markers import Problem, parse_marker
+from .regions import MAKERS
+from .unmarked import unmarked
 
 MARKER = re.compile(rf"<!--\s*({'|'.join(MAKERS)}):\s*(.*?)\s*-->", re.S)
 END = re.compile(r"<!--\s*end\s*-->")

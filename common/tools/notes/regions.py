@@ -6,13 +6,13 @@ import html
 import os
 import re
 
-from cpp_declarations import cut, find_code
-from features import make_features
-from keys import filled
-from lecture_minutes import make_minutes, make_plan, make_weeks
-from markers import Problem, allow, chapter_source, need, read_text, title_of
-from measurements import as_number, evaluate, formatted, read_rows, select, split_list
-from tables import markdown_table, table_of_results
+from .cpp_declarations import cut, find_code
+from .features import make_features
+from .keys import filled
+from .lecture_minutes import make_minutes, make_plan, make_weeks
+from .markers import Problem, allow, chapter_source, need, read_text, title_of
+from .measurements import as_number, evaluate, formatted, read_rows, select, split_list
+from .tables import markdown_table, table_of_results
 
 
 def quotation(path, lines, first, where, attributes, language):

@@ -7,8 +7,8 @@ comment behind a number says that it is no result."""
 import os
 import re
 
-from keys import NUMBER, counters_of
-from measurements import as_number, read_rows
+from .keys import NUMBER, counters_of
+from .measurements import as_number, read_rows
 
 SHOWN_BY_TOOLS = re.compile(r"<!--\s*(?:code|table|pivot|output):.*?<!--\s*end\s*-->|^\s*(```+).*?^\s*\1\s*$", re.S | re.M)
 NO_TEXT = re.compile(rf"{NUMBER}<!--.*?-->|<!--.*?-->|`[^`\n]*`|\]\([^)]*\)", re.S)

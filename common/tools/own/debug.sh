@@ -14,7 +14,7 @@ shift 3
 [ -n "$program" ] || stop "make debug: which program? CH=05, or FILE=work/hello.cu"
 case $program in build/gpu/*) stop "make debug is for the CPU backend (BACKEND=cpu); on a GPU: cuda-gdb $program" ;; esac
 if [ ${#files[@]} -eq 0 ]; then
-  said=$(common/tools/setup/python.sh --run "$(dirname "$0")/build.py" files) || exit 2
+  said=$(common/tools/setup/python.sh --run tools.own.own_programs files) || exit 2
   while IFS= read -r file; do files+=("$file"); done <<<"$said"
 fi
 command -v gdb >/dev/null 2>&1 || stop "gdb is not here; where it comes from: make doctor"

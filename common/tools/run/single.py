@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Prints a program as one file that nvcc compiles anywhere: what it needs of common/ is put in place.
 
@@ -12,9 +11,7 @@ import os
 import re
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-
-import cpp  # noqa: E402
+from .. import cpp
 
 HARNESS = ("check", "timer", "memory", "compare", "options", "device", "yardsticks", "csv", "table", "matrix")  # in the order of who needs whom
 

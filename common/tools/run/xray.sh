@@ -47,7 +47,7 @@ machine_code() {
   [ -z "$check${LINE:-}$steps${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
   if [ ! "$out/$1.code" -nt "$dir/$1" ]; then
     echo "  nvcc  $1: what becomes of each line" >&2
-    "$python" "$tools/measure/accesses.py" "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {
+    "$python" "$tools/.." tools.measure.accesses "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {
       echo "xray: nvcc does not compile $1, so the counts are the source's; what it says is in $out/$1.nvcc" >&2
       return
     }

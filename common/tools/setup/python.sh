@@ -3,8 +3,8 @@
 # Prints the python3 to use; with --matplotlib one that has matplotlib, which may be the system's rather than the first
 # on PATH. Prints nothing and fails when there is none.
 #
-#   python.sh --run SCRIPT...     runs the script with it. Without any, Python is installed if that needs no password,
-#                                 else the line that installs it is printed.
+#   python.sh --run MODULE...     runs the module with it (common/__main__.py). Without any, Python is installed if that
+#                                 needs no password, else the line that installs it is printed.
 set -u
 
 find_python() {
@@ -32,8 +32,8 @@ if ! python=$(find_python); then
   else
     how="Run: $how"
   fi
-  python=$(find_python) || { echo "make needs python3 for $(basename "$1"), 3.8 or newer. $how" >&2; exit 2; }
+  python=$(find_python) || { echo "make needs python3 for ${1##*.}, 3.8 or newer. $how" >&2; exit 2; }
 fi
 # Compiled once, beside everything else that is: parsing takes longer than most verbs. Nothing installed is used (-S).
 unset PYTHONDONTWRITEBYTECODE
-PYTHONPYCACHEPREFIX=build/python exec "$python" -S "$@"
+PYTHONPYCACHEPREFIX=build/python exec "$python" -S "${0%/*}/../.." "$@"

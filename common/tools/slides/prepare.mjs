@@ -43,7 +43,7 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 // notes.py looks the numbers up, and says which keys name nothing.
 const tools = fileURLToPath(new URL('..', import.meta.url))
-const fill = ['--run', join(tools, 'notes/notes.py'), '--fill', folder, ...decks]
+const fill = ['--run', 'tools.notes.notes', '--fill', folder, ...decks]
 let { status } = spawnSync(join(tools, 'setup/python.sh'), fill, { stdio: ['ignore', process.stderr, process.stderr] })
 for (const deck of status === 2 ? [] : decks) {
   for (const problem of problems(deck, readFileSync(deck, 'utf8'))) {

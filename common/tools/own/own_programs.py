@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compiles a program of one's own, of one or several files that may lie anywhere.
 
@@ -22,9 +21,7 @@ import subprocess
 import sys
 import zlib
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-
-import cpp  # noqa: E402
+from .. import cpp
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx")
 USES_CUBLAS = re.compile(r"cublas(_v2|Lt)\.h$")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A captured output as a picture of a terminal: SVG with the text as text.
 
-    import terminal
+    from . import terminal_picture
 
-    terminal.save("terminal", "h200.txt", command="make run CH=05", title="...", desc="...")
+    terminal_picture.save("terminal", "h200.txt", command="make run CH=05", title="...", desc="...")
 
 writes chapters/NN_name/figures/terminal.svg from chapters/NN_name/results/h200.txt, character for
 character. Only the colours are made up: the rules of tables are dimmed.
@@ -12,7 +12,7 @@ character. Only the colours are made up: the rules of tables are dimmed.
 import re
 from xml.sax.saxutils import escape
 
-import style
+from . import style
 
 # Every text on its ground has a contrast of at least 4.5 (WCAG AA).
 GROUND, BAR, TEXT, DIM, DOT = "#10151C", "#232B36", "#E6EDF3", "#8B98A8", "#5B6676"
