@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-PREPASS = "build/cpu/prepass"
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 Token = collections.namedtuple("Token", "kind text begin end")  # kind: one of KINDS
 KINDS = {"i": "name", "n": "number", "s": "text", "c": "character", "p": "mark"}
 # kind: macro, type, function, value, other. body: (begin, end), or None. Places are offsets in Source.data.
@@ -89,15 +89,15 @@ class Source:
 @functools.lru_cache(maxsize=None)
 def prepass():
     """The pre-pass, which make builds first where that has to be."""
-    parts = glob.glob("common/cpu/prepass/*")
-    if not os.path.exists(PREPASS) or os.path.getmtime(PREPASS) < max(map(os.path.getmtime, parts)):
+    built, parts = f"{ROOT}/build/cpu/prepass", glob.glob(f"{ROOT}/common/cpu/prepass/*")
+    if not os.path.exists(built) or os.path.getmtime(built) < max(map(os.path.getmtime, parts)):
         # What was told to a make around this one is not meant for it.
         told = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CH", "EX", "FILE", "BACKEND", "EXPERIMENT", "V")
         environment = {name: value for name, value in os.environ.items() if name not in told}
-        make = [os.environ.get("MAKE", "make"), "-s", "--no-print-directory", PREPASS]
+        make = [os.environ.get("MAKE", "make"), "-s", "--no-print-directory", "-C", ROOT, "build/cpu/prepass"]
         if subprocess.run(make, env=environment, check=False, stdout=sys.stderr).returncode != 0:
             raise Unreadable("the pre-pass, which reads C++, cannot be built")
-    return PREPASS
+    return built
 
 
 @functools.lru_cache(maxsize=None)
