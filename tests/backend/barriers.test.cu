@@ -99,18 +99,6 @@ __global__ void shared_in_template(int* out) {
   out[threadIdx.x] = sum;
 }
 
-// In every round each block needs what its neighbour wrote in the round before.
-__global__ void relay_between_blocks(int* a, int* b, int rounds) {
-  const int n = static_cast<int>(gridDim.x);
-  for (int round = 0; round < rounds; ++round) {
-    if (threadIdx.x == blockDim.x - 1) b[blockIdx.x] = a[(blockIdx.x + 1) % n] + 1;
-    cooperative_groups::this_grid().sync();
-    int* const swap = a;
-    a = b;
-    b = swap;
-  }
-}
-
 // Barriers of the block and of the grid in turn.
 __global__ void sum_in_two_phases(const int* x, int* partial, int* total) {
   __shared__ int s[64];
@@ -209,22 +197,6 @@ TEST_CASE("each instantiation of a kernel template has shared arrays of its own"
   for (const int v : out.download()) CHECK(v == 64 * 64 + 2016);
 }
 
-TEST_CASE("a grid barrier keeps the blocks of a cooperative launch together") {
-  for (const int blocks : {1, 2, 3, 16, 32}) {
-    for (const int rounds : {1, 2, 50, 2000}) {
-      std::vector<int> numbers(static_cast<std::size_t>(blocks));
-      for (int i = 0; i < blocks; ++i) numbers[i] = 100 * i;
-      DeviceArray<int> d_a(numbers), d_b(numbers.size());
-      int *a = d_a.get(), *b = d_b.get(), count = rounds;
-      void* arguments[] = {&a, &b, &count};
-      CUDA_CHECK(cudaLaunchCooperativeKernel(relay_between_blocks, dim3(blocks), dim3(32),
-                                             arguments, 0, nullptr));
-      const std::vector<int> got = (rounds % 2 == 0 ? d_a : d_b).download();
-      for (int i = 0; i < blocks; ++i) REQUIRE(got[i] == 100 * ((i + rounds) % blocks) + rounds);
-    }
-  }
-}
-
 TEST_CASE("block and grid barriers work in turn") {
   const int blocks = 20;
   const std::vector<int> x = random_ints(64 * blocks, 0, 99, 5);
@@ -237,13 +209,4 @@ TEST_CASE("block and grid barriers work in turn") {
   int expected = 0;
   for (const int v : x) expected += v;
   CHECK(d_total.download()[0] == expected);
-}
-
-TEST_CASE("a cooperative grid that cannot be resident is refused") {
-  DeviceArray<int> d_a(1);
-  int *a = d_a.get(), *b = a, count = 1;
-  void* arguments[] = {&a, &b, &count};
-  CHECK(cudaLaunchCooperativeKernel(relay_between_blocks, dim3(100000), dim3(32), arguments, 0,
-                                    nullptr) == cudaErrorCooperativeLaunchTooLarge);
-  CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "handles.cuh"
 #include "report/diagnostics.h"
 
 namespace {
@@ -21,14 +22,6 @@ __global__ void scale(T* x, T value) {
 namespace inner {
 __global__ void add(int* x, int a, double b) { *x += a + static_cast<int>(b); }
 }  // namespace inner
-
-struct PinnedInt {
-  PinnedInt() { REQUIRE(cudaMallocHost(&p, sizeof(int)) == cudaSuccess); }
-  ~PinnedInt() { cudaFreeHost(p); }
-  PinnedInt(const PinnedInt&) = delete;
-  PinnedInt& operator=(const PinnedInt&) = delete;
-  int* p = nullptr;
-};
 
 #define LAUNCH(kernel, arguments) cudaLaunchKernel((void*)kernel, dim3(1), dim3(1), arguments)
 
@@ -55,6 +48,8 @@ TEST_CASE("cudaLaunchKernel takes a kernel's address as void*") {
   CHECK(result() == 12);
   CHECK(LAUNCH(store, arguments) == cudaSuccess);
   CHECK(result() == 6);
+  CHECK(cudaLaunchKernel(store_twice, 1, 1, arguments) == cudaSuccess);
+  CHECK(result() == 12);
   for (int i = 0; i < 2; ++i) {
     CHECK(cudaLaunchKernel(table[i], dim3(1), dim3(1), arguments) == cudaSuccess);
     CHECK(result() == 6 + 6 * i);

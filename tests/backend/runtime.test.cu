@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "handles.cuh"
 #include "report/diagnostics.h"
 
 namespace {
@@ -24,38 +25,6 @@ template <class T>
 __global__ void scale(T* x, T factor) {
   x[threadIdx.x] *= factor;
 }
-
-/// One int that host and device can use.
-struct PinnedInt {
-  explicit PinnedInt(int value = 0) {
-    REQUIRE(cudaMallocHost(&p, sizeof(int)) == cudaSuccess);
-    *p = value;
-  }
-  ~PinnedInt() { cudaFreeHost(p); }
-  PinnedInt(const PinnedInt&) = delete;
-  PinnedInt& operator=(const PinnedInt&) = delete;
-  int* p = nullptr;
-};
-
-struct Stream {
-  explicit Stream(unsigned flags = cudaStreamDefault) {
-    REQUIRE(cudaStreamCreateWithFlags(&s, flags) == cudaSuccess);
-  }
-  ~Stream() { cudaStreamDestroy(s); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t s = nullptr;
-};
-
-struct Event {
-  explicit Event(unsigned flags = cudaEventDefault) {
-    REQUIRE(cudaEventCreateWithFlags(&e, flags) == cudaSuccess);
-  }
-  ~Event() { cudaEventDestroy(e); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  cudaEvent_t e = nullptr;
-};
 
 }  // namespace
 
@@ -202,15 +171,6 @@ TEST_CASE("a launch returns before the kernel has run, and synchronising runs it
   CHECK(*x.p == 1);
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(*x.p == 2);
-}
-
-TEST_CASE("arguments of a launch are copied at the launch") {
-  const PinnedInt x;
-  int value = 5;
-  store<<<1, 1>>>(x.p, value);
-  value = 6;
-  CHECK(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*x.p == 5);
 }
 
 TEST_CASE("work of one stream runs in its order") {
@@ -500,22 +460,6 @@ TEST_CASE("several host threads may use the device at once") {
     CHECK(errors[t] == cudaSuccess);
     CHECK(*counters[t]->p == launches);
   }
-}
-
-TEST_CASE("cudaLaunchKernel takes the kernel and the addresses of its arguments") {
-  const PinnedInt x;
-  int value = 11;
-  int* pointer = x.p;
-  void* arguments[] = {&pointer, &value};
-  CHECK(cudaLaunchKernel(store, dim3(1), dim3(1), arguments) == cudaSuccess);
-  value = 12;  // copied at the launch
-  CHECK(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*x.p == 11);
-  CHECK(cudaLaunchCooperativeKernel(store, dim3(1), dim3(1), arguments) == cudaSuccess);
-  CHECK(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*x.p == 12);
-  CHECK(cudaLaunchKernel(store, dim3(1), dim3(2000), arguments) == cudaErrorInvalidConfiguration);
-  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
 }
 
 TEST_CASE("a kernel's attributes are those of the imitated device") {

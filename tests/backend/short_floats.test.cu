@@ -3,6 +3,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,31 @@ __global__ void sum_of_warp(const __half* x, __half* sum, __half2* pairs) {
 __global__ void add_all(const __nv_bfloat16* x, __nv_bfloat16* sum) {
   atomicAdd(sum, x[threadIdx.x]);
 }
+
+__global__ void add_pairs(__half2* sum) { atomicAdd(sum, __floats2half2_rn(1, 2)); }
+
+/// Those that an H200 was not asked for follow from those that it was.
+template <class T>
+void check_other_comparisons() {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float a : {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, infinity, -infinity, std::nanf("")}) {
+    for (const float b : {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, infinity, -infinity, std::nanf("")}) {
+      const T x(a), y(b);
+      const bool unordered = __hisnan(x) || __hisnan(y);
+      CAPTURE(a, b);
+      CHECK(__hgt(x, y) == __hlt(y, x));
+      CHECK(__hge(x, y) == __hle(y, x));
+      CHECK(__hgtu(x, y) == (unordered || __hlt(y, x)));
+      CHECK(__hgeu(x, y) == (unordered || __hle(y, x)));
+      CHECK(__hleu(x, y) == (unordered || __hle(x, y)));
+      CHECK(__hequ(x, y) == (unordered || __heq(x, y)));
+      CHECK(__hneu(x, y) == !__heq(x, y));
+      CHECK(static_cast<float>(__hsub_sat(x, y)) == static_cast<float>(__hadd_sat(x, __hneg(y))));
+    }
+  }
+}
+
+}  // namespace
 
 // FEATURE: numbers: `__half`, `__nv_bfloat16` and pairs of them
 TEST_CASE("every function returns what an H200 returns, for all inputs") {
@@ -59,6 +86,17 @@ TEST_CASE("shuffles and atomics take them") {
   add_all<<<1, 64>>>(d_ones.get(), d_total.get());
   CUDA_CHECK_LAUNCH();
   CHECK(__bfloat162float(d_total.download()[0]) == 64);
+
+  const DeviceArray<__half2> d_pair(std::vector<__half2>{__half2(0.0f, 0.0f)});
+  add_pairs<<<1, 32>>>(d_pair.get());
+  CUDA_CHECK_LAUNCH();
+  CHECK(__low2float(d_pair.download()[0]) == 32);
+  CHECK(__high2float(d_pair.download()[0]) == 64);
+}
+
+TEST_CASE("comparisons know NaN, infinities and both zeros") {
+  check_other_comparisons<__half>();
+  check_other_comparisons<__nv_bfloat16>();
 }
 
 TEST_CASE("pairs work half by half") {
@@ -74,5 +112,3 @@ TEST_CASE("pairs work half by half") {
   CHECK(__half2float(__hfma_relu(a.x, b.y, a.x)) == 0);
   CHECK(__half2float(hsqrt(__half(2.25f))) == 1.5f);
 }
-
-}  // namespace

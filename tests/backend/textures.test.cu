@@ -83,6 +83,13 @@ cudaError_t taken(cudaError_t error) {
   return error;
 }
 
+/// Whether the last refusal was explained so.
+bool explained(const std::string& part) {
+  UNSCOPED_INFO(cuda_cpu::last_report_text());
+  cudaGetLastError();
+  return cuda_cpu::last_report_text().find(part) != std::string::npos;
+}
+
 std::vector<float> contents(cudaArray_t array, std::size_t width, std::size_t rows) {
   std::vector<float> texels(width * rows);
   REQUIRE(cudaMemcpy2DFromArray(texels.data(), width * 4, array, 0, 0, width * 4, rows,
@@ -175,6 +182,8 @@ TEST_CASE("an array tells its format, extent and flags") {
   CHECK((extent.width == 5 && extent.height == 3 && extent.depth == 0));
   CHECK(flags == cudaArraySurfaceLoadStore);
   REQUIRE(cudaFreeArray(array) == cudaSuccess);
+  CHECK(cudaFreeArray(array) != cudaSuccess);
+  CHECK(explained("cudaFreeArray of an array that was freed"));
   CHECK(cudaFreeArray(nullptr) == cudaSuccess);
   CHECK(taken(cudaGetChannelDesc(&told, nullptr)) == cudaErrorInvalidResourceHandle);
 }
@@ -271,8 +280,10 @@ TEST_CASE("texture objects are refused as on an H200") {
   CHECK(create(over(memory, kWidth, kHeight, pitch), clamped()) == cudaSuccess);
   CHECK(create(over(nullptr, 400), clamped()) == cudaErrorInvalidValue);
   CHECK(create(over(memory + 64, 64), clamped()) == cudaErrorInvalidValue);  // 256 bytes in
-  CHECK(create(over(memory + 128, 64), clamped()) == cudaSuccess);           // 512
+  CHECK(explained("it begins 256 bytes into its allocation; that must be a multiple of 512"));
+  CHECK(create(over(memory + 128, 64), clamped()) == cudaSuccess);  // 512
   CHECK(create(over(memory, kWidth, kHeight, 148), clamped()) == cudaErrorInvalidValue);
+  CHECK(explained("the pitch is 148 bytes; it must be a multiple of 32"));
   CHECK(create(over(memory, kWidth, kHeight, 160), clamped()) == cudaSuccess);
   std::vector<float> host(16);
   CHECK(create(over(host.data(), 64), clamped()) == cudaErrorInvalidValue);
@@ -289,6 +300,7 @@ TEST_CASE("texture objects are refused as on an H200") {
   CHECK(create(resource, description) == cudaSuccess);
   description.readMode = cudaReadModeElementType;
   CHECK(create(resource, description) == cudaErrorInvalidFilterSetting);
+  CHECK(explained("linear filtering of a texture that returns integers"));
   description = clamped();
   description.addressMode[0] = static_cast<cudaTextureAddressMode>(7);
   CHECK(create(resource, description) == cudaErrorInvalidValue);

@@ -8,11 +8,13 @@
 // EXPECT: {file}:{offset}: error: cudaMemcpy past the end of the source
 // EXPECT: {file}:{swapped}: error: cudaMemcpy: the destination is host memory
 // EXPECT: which cudaMemcpyHostToDevice does not allow
+// EXPECT: {file}:{from_host}: error: cudaMemcpy: the source is host memory
+// EXPECT: {file}:{end}: error: cudaMemcpy: the destination
 // EXPECT: {file}:{fill}: error: cudaMemset past the end of the destination
 // EXPECT: {file}:{freed}: error: cudaMemcpy: the source was freed
 // EXPECT: {file}:{null}: error: cudaMemcpy: the destination is a null pointer
 // EXPECT: {file}:{heap}: error: cudaMemcpy: the source is what malloc in device code gave
-// EXPECT-STDOUT: cudaErrorInvalidValue x7
+// EXPECT-STDOUT: cudaErrorInvalidValue x9
 // EXPECT: {file}:{overlap}: error: cudaMemcpy: source and destination overlap
 // EXPECT: 128 bytes of the 192 are in both
 
@@ -40,6 +42,8 @@ int main() {
       cudaMemcpy(x, h_x.data(), bytes * sizeof(float), cudaMemcpyHostToDevice),  // @elements
       cudaMemcpy(h_x.data(), x + 1, bytes, cudaMemcpyDeviceToHost),              // @offset
       cudaMemcpy(h_x.data(), x, bytes, cudaMemcpyHostToDevice),                  // @swapped
+      cudaMemcpy(x, h_x.data(), bytes, cudaMemcpyDeviceToDevice),                // @from_host
+      cudaMemcpy(x + n, h_x.data(), 4, cudaMemcpyHostToDevice),                  // @end
       cudaMemset(x, 0, bytes + 1),                                               // @fill
       cudaMemcpy(h_x.data(), gone, bytes, cudaMemcpyDeviceToHost),               // @freed
       cudaMemcpy(nullptr, h_x.data(), bytes, cudaMemcpyHostToDevice),            // @null

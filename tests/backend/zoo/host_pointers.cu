@@ -42,6 +42,18 @@
 
 #include "cases.cuh"
 
+struct Image {
+  int width;
+  float* pixels;
+};
+
+int found = 0;
+
+void expect_error() {
+  if (cudaDeviceSynchronize() == cudaErrorIllegalAddress) ++found;
+  cudaDeviceReset();
+}
+
 namespace host_pointer {
 
 __global__ void twice(int* x) { x[threadIdx.x] *= 2; }
@@ -57,10 +69,6 @@ int program() {
 
 namespace host_pointer_in_argument {
 
-struct Image {
-  int width;
-  float* pixels;
-};
 struct Rows {
   Image first;
   double weights[2];
@@ -84,14 +92,6 @@ __global__ void sum_rows(const Rows all, float* sum) {
 }
 __global__ void use_view(View view) {
   view[0] = 1;  // @class
-}
-
-int found = 0;
-
-void expect_error() {
-  const cudaError_t error = cudaDeviceSynchronize();
-  if (error == cudaErrorIllegalAddress) ++found;
-  cudaDeviceReset();
 }
 
 int program() {
@@ -122,11 +122,6 @@ int program() {
 
 namespace host_pointer_in_struct {
 
-struct Image {
-  int width;
-  float* pixels;
-};
-
 __device__ int* counter;
 int host_counter = 1;
 
@@ -138,14 +133,6 @@ __global__ void sum_rows(float** rows, float* sum) {
 }
 __global__ void use_symbol() {
   *counter = 2;  // @symbol
-}
-
-int found = 0;
-
-void expect_error() {
-  const cudaError_t error = cudaDeviceSynchronize();
-  if (error == cudaErrorIllegalAddress) ++found;
-  cudaDeviceReset();
 }
 
 int program() {
@@ -178,11 +165,6 @@ int program() {
 
 namespace host_pointer_in_shared_memory {
 
-struct Image {
-  int width;
-  float* pixels;
-};
-
 __managed__ int* managed_counter;
 int host_counter = 1;
 
@@ -196,19 +178,13 @@ __global__ void use_variable() {
   *managed_counter = 2;  // @variable
 }
 
-int found = 0;
-
-void expect_error() {
-  if (cudaDeviceSynchronize() == cudaErrorIllegalAddress) ++found;
-}
-
 int program() {
   std::vector<float> pixels(64, 7.0f);
   Image* image;
   cudaMallocManaged(&image, sizeof(Image));
   *image = {64, pixels.data()};
   scale<<<1, 64>>>(image);
-  expect_error();
+  if (cudaDeviceSynchronize() == cudaErrorIllegalAddress) ++found;
   const int read = static_cast<int>(image->pixels[3]);  // the host may follow it
   cudaDeviceReset();
 
@@ -218,7 +194,6 @@ int program() {
   rows[0] = pixels.data();
   sum_rows<<<1, 1>>>(rows, sum);
   expect_error();
-  cudaDeviceReset();
 
   managed_counter = &host_counter;
   use_variable<<<1, 1>>>();

@@ -12,8 +12,8 @@
 // RUN: TSAN_OPTIONS=exitcode=66 CUDA_CPU_SCHEDULE=reverse
 // EXPECT-STATUS: 66
 // EXPECT: WARNING: ThreadSanitizer: data race
-// EXPECT: {file}:{no_fence_before_ticket_write}
-// EXPECT: {file}:{no_fence_before_ticket_read}
+// EXPECT: {file}:{write}
+// EXPECT: {file}:{read}
 //
 // CASE: no_fence_after_ticket
 // The last block adds the partial sums of all. No fence stands between its ticket and its reads, so
@@ -24,8 +24,8 @@
 // RUN: TSAN_OPTIONS=exitcode=66 CUDA_CPU_SCHEDULE=reverse
 // EXPECT-STATUS: 66
 // EXPECT: WARNING: ThreadSanitizer: data race
-// EXPECT: {file}:{no_fence_after_ticket_write}
-// EXPECT: {file}:{no_fence_after_ticket_read}
+// EXPECT: {file}:{write}
+// EXPECT: {file}:{read}
 //
 // CASE: relaxed_ticket
 // The last block adds the partial sums of all, with a ticket by cuda::atomic_ref that orders
@@ -35,8 +35,8 @@
 // RUN: TSAN_OPTIONS=exitcode=66 CUDA_CPU_SCHEDULE=reverse
 // EXPECT-STATUS: 66
 // EXPECT: WARNING: ThreadSanitizer: data race
-// EXPECT: {file}:{relaxed_ticket_write}
-// EXPECT: {file}:{relaxed_ticket_read}
+// EXPECT: {file}:{write}
+// EXPECT: {file}:{read}
 //
 // CASE: narrow_scope
 // The last block adds the partial sums of all. The ticket acquires and releases, but only between
@@ -45,8 +45,8 @@
 // RUN: TSAN_OPTIONS=exitcode=66 CUDA_CPU_SCHEDULE=reverse
 // EXPECT-STATUS: 66
 // EXPECT: WARNING: ThreadSanitizer: data race
-// EXPECT: {file}:{narrow_scope_write}
-// EXPECT: {file}:{narrow_scope_read}
+// EXPECT: {file}:{write}
+// EXPECT: {file}:{read}
 //
 // CASE: scoped_ticket
 // No bug, and nothing to report: the ticket itself releases what came before it and acquires what
@@ -62,157 +62,42 @@
 
 #include "cases.cuh"
 
-namespace no_fence_before_ticket {
+enum Ticket { kNoFenceBefore, kNoFenceAfter, kRelaxed, kNarrowScope, kScoped };
 
-__global__ void sum_block_numbers(int* partial, unsigned* ticket, int* sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = static_cast<int>(blockIdx.x);  // @no_fence_before_ticket_write
-    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  if (last && threadIdx.x == 0) {
-    int total = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b) total += partial[b];  // @no_fence_before_ticket_read
-    *sum = total;
-  }
-}
-
-int program() {
-  constexpr unsigned kBlocks = 5;
-  int* d_partial = nullptr;
-  unsigned* d_ticket = nullptr;
-  cudaMalloc(&d_partial, (kBlocks + 1) * sizeof(int));
-  cudaMalloc(&d_ticket, sizeof(unsigned));
-  cudaMemset(d_ticket, 0, sizeof(unsigned));
-  sum_block_numbers<<<kBlocks, 64>>>(d_partial, d_ticket, d_partial + kBlocks);
-  const bool good = cudaDeviceSynchronize() == cudaSuccess;
-  cudaFree(d_partial);
-  cudaFree(d_ticket);
-  return good ? 0 : 1;
-}
-
-}  // namespace no_fence_before_ticket
-
-namespace no_fence_after_ticket {
-
-__global__ void sum_block_numbers(int* partial, unsigned* ticket, int* sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = static_cast<int>(blockIdx.x);  // @no_fence_after_ticket_write
-    __threadfence();
-    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (last && threadIdx.x == 0) {
-    int total = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b) total += partial[b];  // @no_fence_after_ticket_read
-    *sum = total;
-  }
-}
-
-int program() {
-  constexpr unsigned kBlocks = 5;
-  int* d_partial = nullptr;
-  unsigned* d_ticket = nullptr;
-  cudaMalloc(&d_partial, (kBlocks + 1) * sizeof(int));
-  cudaMalloc(&d_ticket, sizeof(unsigned));
-  cudaMemset(d_ticket, 0, sizeof(unsigned));
-  sum_block_numbers<<<kBlocks, 64>>>(d_partial, d_ticket, d_partial + kBlocks);
-  const bool good = cudaDeviceSynchronize() == cudaSuccess;
-  cudaFree(d_partial);
-  cudaFree(d_ticket);
-  return good ? 0 : 1;
-}
-
-}  // namespace no_fence_after_ticket
-
-namespace relaxed_ticket {
-
-__global__ void sum_block_numbers(int* partial, unsigned* ticket, int* sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = static_cast<int>(blockIdx.x);  // @relaxed_ticket_write
-    cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*ticket);
-    last = tickets.fetch_add(1, cuda::memory_order_relaxed) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (last && threadIdx.x == 0) {
-    int total = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b) total += partial[b];  // @relaxed_ticket_read
-    *sum = total;
-  }
-}
-
-int program() {
-  constexpr unsigned kBlocks = 8;
-  int *d_partial = nullptr, sum = 0;
-  unsigned* d_ticket = nullptr;
-  cudaMalloc(&d_partial, (kBlocks + 1) * sizeof(int));
-  cudaMalloc(&d_ticket, sizeof(unsigned));
-  cudaMemset(d_ticket, 0, sizeof(unsigned));
-  sum_block_numbers<<<kBlocks, 64>>>(d_partial, d_ticket, d_partial + kBlocks);
-  cudaMemcpy(&sum, d_partial + kBlocks, sizeof(int), cudaMemcpyDeviceToHost);
-  std::printf("sum %d\n", sum);
-  cudaFree(d_partial);
-  cudaFree(d_ticket);
-  return sum == 28 ? 0 : 1;
-}
-
-}  // namespace relaxed_ticket
-
-namespace narrow_scope {
-
-__global__ void sum_block_numbers(int* partial, unsigned* ticket, int* sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = static_cast<int>(blockIdx.x);  // @narrow_scope_write
+template <Ticket kTicket>
+__device__ unsigned draw(unsigned* ticket) {
+  unsigned drawn = 0;
+  if constexpr (kTicket == kNoFenceBefore || kTicket == kNoFenceAfter) {
+    if (kTicket == kNoFenceAfter) __threadfence();
+    drawn = atomicInc(ticket, gridDim.x - 1);
+    if (kTicket == kNoFenceBefore) __threadfence();
+  } else if constexpr (kTicket == kNarrowScope) {
     cuda::atomic_ref<unsigned, cuda::thread_scope_block> tickets(*ticket);
-    last = tickets.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
+    drawn = tickets.fetch_add(1, cuda::memory_order_acq_rel);
+  } else {
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*ticket);
+    drawn = tickets.fetch_add(
+        1, kTicket == kRelaxed ? cuda::memory_order_relaxed : cuda::memory_order_acq_rel);
   }
-  __syncthreads();
-  if (last && threadIdx.x == 0) {
-    int total = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b) total += partial[b];  // @narrow_scope_read
-    *sum = total;
-  }
+  return drawn;
 }
 
-int program() {
-  constexpr unsigned kBlocks = 8;
-  int *d_partial = nullptr, sum = 0;
-  unsigned* d_ticket = nullptr;
-  cudaMalloc(&d_partial, (kBlocks + 1) * sizeof(int));
-  cudaMalloc(&d_ticket, sizeof(unsigned));
-  cudaMemset(d_ticket, 0, sizeof(unsigned));
-  sum_block_numbers<<<kBlocks, 64>>>(d_partial, d_ticket, d_partial + kBlocks);
-  cudaMemcpy(&sum, d_partial + kBlocks, sizeof(int), cudaMemcpyDeviceToHost);
-  std::printf("sum %d\n", sum);
-  cudaFree(d_partial);
-  cudaFree(d_ticket);
-  return sum == 28 ? 0 : 1;
-}
-
-}  // namespace narrow_scope
-
-namespace scoped_ticket {
-
+template <Ticket kTicket>
 __global__ void sum_block_numbers(int* partial, unsigned* ticket, int* sum) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
-    partial[blockIdx.x] = static_cast<int>(blockIdx.x);
-    cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*ticket);
-    last = tickets.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
+    partial[blockIdx.x] = static_cast<int>(blockIdx.x);  // @write
+    last = draw<kTicket>(ticket) == gridDim.x - 1;
   }
   __syncthreads();
   if (last && threadIdx.x == 0) {
     int total = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b) total += partial[b];
+    for (unsigned b = 0; b < gridDim.x; ++b) total += partial[b];  // @read
     *sum = total;
   }
 }
 
+template <Ticket kTicket>
 int program() {
   constexpr unsigned kBlocks = 8;
   int *d_partial = nullptr, sum = 0;
@@ -220,23 +105,21 @@ int program() {
   cudaMalloc(&d_partial, (kBlocks + 1) * sizeof(int));
   cudaMalloc(&d_ticket, sizeof(unsigned));
   cudaMemset(d_ticket, 0, sizeof(unsigned));
-  sum_block_numbers<<<kBlocks, 64>>>(d_partial, d_ticket, d_partial + kBlocks);
+  sum_block_numbers<kTicket><<<kBlocks, 64>>>(d_partial, d_ticket, d_partial + kBlocks);
   cudaMemcpy(&sum, d_partial + kBlocks, sizeof(int), cudaMemcpyDeviceToHost);
   std::printf("sum %d\n", sum);
   cudaFree(d_partial);
   cudaFree(d_ticket);
   return sum == 28 ? 0 : 1;
 }
-
-}  // namespace scoped_ticket
 
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {
-                      {"no_fence_before_ticket", no_fence_before_ticket::program},
-                      {"no_fence_after_ticket", no_fence_after_ticket::program},
-                      {"relaxed_ticket", relaxed_ticket::program},
-                      {"narrow_scope", narrow_scope::program},
-                      {"scoped_ticket", scoped_ticket::program},
+                      {"no_fence_before_ticket", program<kNoFenceBefore>},
+                      {"no_fence_after_ticket", program<kNoFenceAfter>},
+                      {"relaxed_ticket", program<kRelaxed>},
+                      {"narrow_scope", program<kNarrowScope>},
+                      {"scoped_ticket", program<kScoped>},
                   });
 }

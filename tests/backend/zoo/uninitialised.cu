@@ -1,50 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What nobody wrote reads as NaN, so that it cannot pass for a result.
-//
-// CASE: memory
-// Memory that nobody wrote reads as NaN, so that it cannot pass for a result.
-// EXPECT-STATUS: 0
-// EXPECT-STDOUT: sum nan, first int -1
-//
-// CASE: shared_slots
 // Nobody sets some slots of a shared array, because the input ends earlier: they read NaN, in each
-// block anew.
+// block anew, so that they cannot pass for a result.
 // EXPECT-STATUS: 0
 // EXPECT-STDOUT: block 0: 64
 // EXPECT-STDOUT: block 1: nan
 
 #include <cmath>
 #include <cstdio>
-
-#include "../../../common/check.cuh"
-#include "cases.cuh"
-
-namespace memory {
-
-__global__ void sum(const float* x, int n, float* total) {
-  float s = 0;
-  for (int i = 0; i < n; ++i) s += x[i];
-  *total = s;
-}
-
-int program() {
-  float *x, *total, h_total = 0;
-  int first = 0;
-  CUDA_CHECK(cudaMalloc(&x, 100 * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&total, sizeof(float)));
-  sum<<<1, 1>>>(x, 100, total);
-  CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaMemcpy(&h_total, total, sizeof(float), cudaMemcpyDeviceToHost));
-  CUDA_CHECK(cudaMemcpy(&first, x, sizeof(int), cudaMemcpyDeviceToHost));
-  std::printf("sum %s, first int %d\n", std::isnan(h_total) ? "nan" : "a number", first);
-  CUDA_CHECK(cudaFree(x));
-  CUDA_CHECK(cudaFree(total));
-  return 0;
-}
-
-}  // namespace memory
-
-namespace shared_slots {
 
 __global__ void sum(const float* x, float* sums, int n) {
   __shared__ float s[64];
@@ -58,7 +20,7 @@ __global__ void sum(const float* x, float* sums, int n) {
   }
 }
 
-int program() {
+int main() {
   constexpr int n = 100;
   float x[n], sums[2];
   for (float& v : x) v = 1.0f;
@@ -78,11 +40,4 @@ int program() {
   cudaFree(d_x);
   cudaFree(d_sums);
   return 0;
-}
-
-}  // namespace shared_slots
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {{"memory", memory::program}, {"shared_slots", shared_slots::program}});
 }

@@ -28,11 +28,6 @@
 // EXPECT: {file}:{sync}: error: a lane calls a warp operation with a mask that does not name it in kernel 'wrong_half', block (0,0,0), thread (16,0,0)
 // EXPECT: __syncwarp: lane 16, mask 0x0000ffff
 //
-// CASE: vote_wrong_mask
-// Each half of the warp votes, but all lanes name the lower half.
-// EXPECT: {file}:{vote_wrong_mask_vote}: error: a lane calls a warp operation with a mask that does not name it in kernel 'half_votes', block (0,0,0), thread (16,0,0)
-// EXPECT: __any_sync: lane 16, mask 0x0000ffff
-//
 // CASE: different_warp_operations
 // Half of a mask's lanes vote while the others sum.
 // EXPECT: {file}:{sum}: error: lanes of one mask call different warp operations in kernel 'two_operations', block (0,0,0), thread (16,0,0)
@@ -117,26 +112,6 @@ int program() {
 
 }  // namespace lane_not_in_mask
 
-namespace vote_wrong_mask {
-
-__global__ void half_votes(const int* x, int* y) {
-  y[threadIdx.x] = __any_sync(0x0000ffffu, x[threadIdx.x] > 0);  // @vote_wrong_mask_vote
-}
-
-int program() {
-  int *d_x = nullptr, *d_y = nullptr;
-  cudaMalloc(&d_x, 32 * sizeof(int));
-  cudaMalloc(&d_y, 32 * sizeof(int));
-  cudaMemset(d_x, 0, 32 * sizeof(int));
-  half_votes<<<1, 32>>>(d_x, d_y);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  cudaFree(d_y);
-  return 0;
-}
-
-}  // namespace vote_wrong_mask
-
 namespace different_warp_operations {
 
 __global__ void two_operations(int* x) {
@@ -166,7 +141,6 @@ int main(int argc, char** argv) {
                       {"exited_lane", exited_lane::program},
                       {"mismatched_masks", mismatched_masks::program},
                       {"lane_not_in_mask", lane_not_in_mask::program},
-                      {"vote_wrong_mask", vote_wrong_mask::program},
                       {"different_warp_operations", different_warp_operations::program},
                   });
 }
