@@ -21,7 +21,7 @@ function name_of(path) { sub(/.*\//, "", path); return path }
   includes[NR] = name_of($2)
 }
 END {
-  wanted["cublas_v2.h"] = wanted["cublasLt.h"] = 1
+  wanted["cublas_v2.h"] = 1
   do {
     more = 0
     for (i = 1; i <= NR; i++)

@@ -51,6 +51,16 @@ constexpr Refused kRefused[] = {
      {"cudaGraphMemcpyNodeSetParams cudaGraphMemcpyNodeGetParams cudaGraphExecMemcpyNodeSetParams "
       "cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphMemcpyNodeSetParamsFromSymbol "
       "cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemcpyNodeSetParamsFromSymbol"}},
+    {"no copies of symbols as nodes of graphs: cudaGetSymbolAddress and cudaGraphAddMemcpyNode1D",
+     {"cudaGraphAddMemcpyNodeToSymbol cudaGraphAddMemcpyNodeFromSymbol"}},
+    {"no other events for nodes that record or wait for one: add the node anew",
+     {"cudaGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeSetEvent "
+      "cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent "
+      "cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent"}},
+    {"no nodes that are switched off", {"cudaGraphNodeSetEnabled cudaGraphNodeGetEnabled"}},
+    {"no other child graph for a node: update the whole graph with cudaGraphExecUpdate",
+     {"cudaGraphExecChildGraphNodeSetParams"}},
+    {"no flags of graphs that are ready to run", {"cudaGraphExecGetFlags"}},
     {"no attributes of kernel nodes",
      {"cudaGraphKernelNodeSetAttribute cudaGraphKernelNodeGetAttribute "
       "cudaGraphKernelNodeCopyAttributes"}},
@@ -75,10 +85,12 @@ constexpr Refused kRefused[] = {
       "CUdevice CUcontext CUdeviceptr CUmodule CUfunction CUstream CUevent CUresult CUlibrary "
       "CUkernel CUmemAllocationProp CUmemGenericAllocationHandle CUmemAccessDesc CUtensorMap",
       "CUDA_SUCCESS"}},
-    {"no products of cuBLASLt, those of <cublas_v2.h> it has",
-     {"cublasLtMatmul cublasLtMatrixTransform",
-      "cublasLtMatmulDesc_t cublasLtMatrixLayout_t cublasLtMatmulPreference_t "
-      "cublasLtMatmulAlgo_t cublasLtMatmulHeuristicResult_t"}},
+    {"ranges and marks of NVTX only",
+     {"nvtxRangePushW nvtxRangeStartW nvtxMarkW nvtxMarkEx nvtxNameOsThread nvtxNameOsThreadA "
+      "nvtxNameCategory nvtxNameCategoryA nvtxNameCudaStreamA nvtxNameCudaEventA nvtxDomainCreate "
+      "nvtxDomainCreateA nvtxDomainDestroy nvtxDomainRegisterStringA nvtxDomainRangePushEx "
+      "nvtxDomainRangePop nvtxDomainRangeStartEx nvtxDomainRangeEnd nvtxDomainMarkEx",
+      "nvtxDomainHandle_t nvtxStringHandle_t"}},
     {"cudaDeviceSynchronize in its place, as CUDA 13", {"cudaThreadSynchronize"}},
     {"cudaDeviceReset in its place, as CUDA 13", {"cudaThreadExit"}},
     {"no warp functions without a mask, as CUDA 13; use the one whose name ends in _sync",
@@ -119,6 +131,9 @@ constexpr RefusedHeader kRefusedHeaders[] = {
     {"cuda_fp4.h", "4-bit floats"},
     {"cuda_fp6.h", "6-bit floats"},
     {"cuda_fp8.h", "8-bit floats; cuda_fp16.h and cuda_bf16.h are here"},
+    {"cublas.h", "cuBLAS of before CUDA 4; <cublas_v2.h> is here"},
+    {"cublasLt.h", "cuBLASLt; <cublas_v2.h> has products"},
+    {"cublasXt.h", "cuBLASXt; <cublas_v2.h> has products"},
     {"cudnn", "cuDNN"},
     {"cufft", "cuFFT"},
     {"cuda/ptx", "PTX"},

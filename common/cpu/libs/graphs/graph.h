@@ -18,7 +18,6 @@ struct NodeContents {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   Work work;
   CUevent_st* event = nullptr;  // of a node that records an event or waits for one
-  bool enabled = true;
   // What the program may ask for.
   cudaMemsetParams memset{};
   cudaHostNodeParams host{};

@@ -21,7 +21,6 @@
 /// A cudaGraphExec_t points to this.
 struct CUgraphExec_st {
   CUgraph_st graph;
-  unsigned long long flags = 0;
   std::vector<CUstream_st*> rows;
   std::shared_ptr<cuda_cpu::Moment> ended;  // of the latest launch
 };
@@ -100,7 +99,7 @@ class Launch {
   int put(CUstream_st* stream, const Node* node, std::shared_ptr<Moment> after,
           std::shared_ptr<Moment> marks = nullptr) {
     Work work;
-    if (node != nullptr && node->enabled) work = node->work;
+    if (node != nullptr) work = node->work;
     if (!work.run) {
       work.label.call = "cudaGraphLaunch";
       work.needs_device_memory = false;
@@ -124,7 +123,7 @@ class Launch {
   }
 
   Ends put_node(const Node* node, Ends after) {
-    if (node->child != nullptr && node->enabled) after = put_nodes(*node->child, std::move(after));
+    if (node->child != nullptr) after = put_nodes(*node->child, std::move(after));
     const std::size_t row = row_for(after);
     CUstream_st* const stream = ready_->rows[row];
     if (after.empty()) put(stream, nullptr, began_);
@@ -210,20 +209,11 @@ void take_over(CUgraph_st* ready, const CUgraph_st& graph) {
   }
 }
 
-/// The same if it is of one of these types, else nullptr.
-Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType first,
-                 cudaGraphNodeType last) {
+/// The same if it is of this type, else nullptr.
+Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType type) {
   if (!is_ready(ready) || !is_node(original)) return nullptr;
   Node* const node = node_in(ready->graph, original);
-  return node != nullptr && node->type >= first && node->type <= last ? node : nullptr;
-}
-Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType type) {
-  return ready_node(ready, original, type, type);
-}
-
-/// Those that a program may switch off are kernels, copies and fills.
-Node* switchable_node(CUgraphExec_st* ready, const Node* original) {
-  return ready_node(ready, original, cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset);
+  return node != nullptr && node->type == type ? node : nullptr;
 }
 
 }  // namespace
@@ -243,7 +233,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
     return finish(cudaErrorInvalidValue);
   }
   auto made = std::make_unique<CUgraphExec_st>();
-  made->flags = flags;
   copy_graph(*graph, &made->graph);
   *ready = made.release();
   handles<CUgraphExec_st>().add(*ready);
@@ -291,13 +280,6 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
   for (CUstream_st* const row : ready->rows) destroy_stream(row);
   handles<CUgraphExec_st>().remove(ready);
   delete ready;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t ready, unsigned long long* flags) {
-  CUDA_CPU_BEGIN_CALL();
-  if (!is_ready(ready) || flags == nullptr) return finish(cudaErrorInvalidValue);
-  *flags = ready->flags;
   return cudaSuccess;
 }
 
@@ -351,46 +333,4 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_
                                            const cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
   return finish(set_host(ready_node(ready, original, cudaGraphNodeTypeHost), parameters));
-}
-
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                                 cudaEvent_t event) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_event(ready_node(ready, original, cudaGraphNodeTypeEventRecord), event));
-}
-
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                               cudaEvent_t event) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_event(ready_node(ready, original, cudaGraphNodeTypeWaitEvent), event));
-}
-
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                                 cudaGraph_t child) {
-  CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeGraph);
-  if (node == nullptr || !is_graph(child)) return finish(cudaErrorInvalidValue);
-  if (compare(*node->child, *child).result != cudaGraphExecUpdateSuccess) {
-    return finish(cudaErrorGraphExecUpdateFailure);
-  }
-  take_over(node->child.get(), *child);
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                    unsigned int enabled) {
-  CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = switchable_node(ready, original);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  node->enabled = enabled != 0;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                    unsigned int* enabled) {
-  CUDA_CPU_BEGIN_CALL();
-  const CUgraphNode_st* const node = switchable_node(ready, original);
-  if (node == nullptr || enabled == nullptr) return finish(cudaErrorInvalidValue);
-  *enabled = node->enabled ? 1 : 0;
-  return cudaSuccess;
 }

@@ -17,7 +17,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
 cudaError_t cudaGraphUpload(cudaGraphExec_t ready, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready);
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t ready, unsigned long long* flags);
 
 /// Takes all parameters from a graph that has the same nodes, added in the same order, and the same
 /// edges.
@@ -39,13 +38,3 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNod
                                              cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                            const cudaHostNodeParams* parameters);
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                                 cudaEvent_t event);
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                               cudaEvent_t event);
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                                 cudaGraph_t child);
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                    unsigned int enabled);
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                    unsigned int* enabled);

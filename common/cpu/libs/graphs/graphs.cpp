@@ -140,13 +140,6 @@ Node* of_type(Node* node, cudaGraphNodeType type) {
   return is_node(node) && node->type == type ? node : nullptr;
 }
 
-cudaError_t get_event(Node* node, cudaGraphNodeType type, cudaEvent_t* event) {
-  CUDA_CPU_BEGIN_CALL();
-  if (event == nullptr || of_type(node, type) == nullptr) return finish(cudaErrorInvalidValue);
-  *event = node->event;
-  return cudaSuccess;
-}
-
 }  // namespace
 
 CUgraph_st* create_graph() {
@@ -287,15 +280,6 @@ int set_event(NodeContents* node, CUevent_st* event) {
   if (!is_event(event)) return cudaErrorInvalidResourceHandle;
   node->event = event;
   return 0;
-}
-
-cudaError_t add_symbol_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                            std::size_t count, const void* symbol, void* to, const void* from,
-                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, Site site) {
-  return add_copy(node, graph, after, count, [&](cudaStream_t stream) {
-    return from != nullptr ? copy_to_symbol(symbol, from, bytes, offset, kind, stream, true, site)
-                           : copy_from_symbol(to, symbol, bytes, offset, kind, stream, true, site);
-  });
 }
 
 }  // namespace cuda_cpu
@@ -469,24 +453,6 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams*
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
   return finish(set_host(of_type(node, cudaGraphNodeTypeHost), parameters));
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return get_event(node, cudaGraphNodeTypeEventRecord, event);
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return get_event(node, cudaGraphNodeTypeWaitEvent, event);
-}
-
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_event(of_type(node, cudaGraphNodeTypeEventRecord), event));
-}
-
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_event(of_type(node, cudaGraphNodeTypeWaitEvent), event));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {

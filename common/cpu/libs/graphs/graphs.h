@@ -41,10 +41,6 @@ int set_fill(NodeContents* node, const cudaMemsetParams* parameters, const char*
 int set_host(NodeContents* node, const cudaHostNodeParams* parameters);
 int set_event(NodeContents* node, CUevent_st* event);
 
-cudaError_t add_symbol_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                            std::size_t count, const void* symbol, void* to, const void* from,
-                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, Site site);
-
 /// Ends every graph (cudaDeviceReset).
 void forget_graphs();
 
@@ -68,24 +64,6 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* destination,
                                      const void* source, size_t bytes, cudaMemcpyKind kind,
                                      cuda_cpu::Site site = cuda_cpu::here());
-template <class T>
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                           const cudaGraphNode_t* after, size_t count,
-                                           const T& symbol, const void* source, size_t bytes,
-                                           size_t offset, cudaMemcpyKind kind,
-                                           cuda_cpu::Site site = cuda_cpu::here()) {
-  return cuda_cpu::add_symbol_copy(node, graph, after, count, cuda_cpu::address_of(symbol), nullptr,
-                                   source, bytes, offset, kind, site);
-}
-template <class T>
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                             const cudaGraphNode_t* after, size_t count,
-                                             void* destination, const T& symbol, size_t bytes,
-                                             size_t offset, cudaMemcpyKind kind,
-                                             cuda_cpu::Site site = cuda_cpu::here()) {
-  return cuda_cpu::add_symbol_copy(node, graph, after, count, cuda_cpu::address_of(symbol),
-                                   destination, nullptr, bytes, offset, kind, site);
-}
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* parameters,
@@ -122,10 +100,6 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetP
                                          cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters);
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph);
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,

@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: MIT
-#error "<cublas.h> is not supported on the CPU backend, <cublas_v2.h> is"
