@@ -1,45 +1,146 @@
 # SPDX-License-Identifier: MIT
 """Compiles a submission together with its check, and looks at what the compiler makes of it on the way.
 
-The compiler is asked, not imitated: the real command's preprocessor output is read, and that same text is compiled. In
-it every line says which file it is from. What stands outside of the submission must be, word for word, what stands
-there with the starter: so no macro has changed the check. Before the object is linked, its sections and symbols are
-read, and its constructors are put where they wait for the check's main. Of attributes, builtin functions, sections and
-symbols there are lists of what is allowed: what nobody thought of is refused."""
+A submission is read three times. First as it was handed in, by the lexer of the pre-pass: which headers, directives and
+reserved names it uses. Its macros end with it, and its headers are included before them, so they change nothing else.
+Then what they make of it is read, from the preprocessor's output: what it declares. Before the object is linked, its
+sections and symbols are read, and its constructors are put where they wait for the check's main. Of headers, reserved
+names, attributes, sections and symbols there are lists of what is allowed: what nobody thought of is refused."""
 
+import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
 
-from . import runner
-from .build import OF_EVERY_CHECK, Failure, backend, compiler_of, is_clang
-from .catalogue import read
+from ..tools import cpp
+from . import folders, runner
+from .build import OF_EVERY_CHECK, backend, compiler_of, is_clang
+from .catalogue import write
 from .submission import Refused
 
 GIB = 1 << 30
 MOST_TEXT = 48 << 20  # bytes of preprocessor output
+MOST_OWN = 2 << 20  # of the submission's own part in it
 PREPROCESS = runner.Limits(wall=60, cpu=20, memory=GIB, output=1 << 20, file=MOST_TEXT, processes=32)
+LISTING = runner.Limits(wall=60, cpu=20, memory=GIB, output=64 << 20, processes=8)
+NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=16 << 20, processes=8)
 
-TOKEN = re.compile(
-    r'(?P<raw>(?:u8|[uUL])?R"(?P<end>[^()\\\s]{0,16})\((?s:.*?)\)(?P=end)")'
-    r'|(?P<text>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"|(?:u8|[uUL])?\'(?:\\.|[^\'\\\n])*\')'
-    r"|(?P<broken>[\"'][^\n]*)"  # never closed: it will not compile; tried once, so a line costs its length
-    r"|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)"
-    r"|(?P<name>(?:[^\W\d]|\$)(?:\w|\$)*)"
-    r"|(?P<mark>::|->|&&|\|\||[=!<>]=|<:|:>|<%|%>|[^\s])"
-)
-MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"((?: [1-4])*)$')
-PRAGMA = re.compile(r"#\s*pragma\s+(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|diagnostic)\b|clang (?:loop|diagnostic)\b"
-                    r"|STDC\b|(?:end)?region\b|nv_|hd_warning)")  # fmt: skip
-# Names that the checks' macros number.
-NUMBERED = re.compile(r"^(C_A_T_C_H_\w*_|____C_A_T_C_H____\w*?|autoRegistrar)\d+$")
+# ---- what may stand in a submission, as it was handed in
 
 # Of the checker and of what it is built from.
 OWNED = {"lab", "Catch", "xray", "races", "pretend_multiprocessors", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
+OWNED_FAMILIES = ("CATCH_", "INTERNAL_CATCH", "C_A_T_C_H", "____C_A_T_C_H", "cuda_cpu", "CUDA_CPU_")
+STANDARD_HEADERS = set(
+    """algorithm any array atomic bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits cmath complex
+    condition_variable cstdarg cstddef cstdint cstdio cstdlib cstring ctime cwchar cwctype deque exception forward_list fstream
+    functional future initializer_list iomanip ios iosfwd iostream istream iterator limits list locale map memory mutex new
+    numeric optional ostream queue random ratio regex set shared_mutex sstream stack stdexcept streambuf string string_view
+    system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector
+    assert.h ctype.h errno.h float.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
+    time.h""".split()
+)
+PRAGMA = re.compile(r"(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|diagnostic)\b|clang (?:loop|diagnostic)\b|STDC\b"
+                    r"|(?:end)?region\b|nv_|hd_warning)")  # fmt: skip
+CONDITIONALS = {"if", "ifdef", "ifndef", "elif", "else", "endif"}
+# Of the names that begin with two underscores those of CUDA, and what learners take from C++ and its compilers.
+RESERVED = re.compile(
+    r"__(?:global|device|host|shared|constant|managed|grid_constant|launch_bounds|maxnreg|cluster_dims|align|forceinline|noinline"
+    r"|inline|restrict|volatile|func|FILE|LINE|FUNCTION|PRETTY_FUNCTION|VA_ARGS|CUDACC|CUDA_ARCH|NVCC|GNUC|attribute)__$"
+    r"|__(?:restrict|inline|int128|attribute|cplusplus|clang__|CUDACC_\w+|half\w*|nv_bfloat16\w*|pipeline_\w+)$"
+    r"|__(?:syncthreads(?:_count|_and|_or)?|syncwarp|threadfence(?:_block|_system)?|activemask|nanosleep|trap|brkpt|assume"
+    r"|(?:shfl|shfl_up|shfl_down|shfl_xor|ballot|any|all|match_any|match_all|reduce_\w+)_sync|prof_trigger"
+    r"|is(?:Global|Shared|Constant|Local)|cvta_\w+|ld(?:g|cg|ca|cs|lu|cv)|st(?:wb|cg|cs|wt))$"
+    r"|__(?:[a-z0-9]+_r[nzdu](?:_\w+)?|[a-z0-9]+_as_[a-z0-9]+|(?:[a-z0-9]+2)+[a-z0-9]+|[a-z0-9]+2half2?_\w+|hiloint2double)$"
+    r"|__(?:sin|cos|tan|tanh|exp|exp10|log|log2|log10|pow|fdivide|saturate|sincos)f$|__h[a-z]+2?(?:_(?:sat|relu|rn|nan))?$"
+    r"|__(?:u?mul24|u?mulhi|u?mul64hi|(?:clz|popc|ffs|brev)(?:ll)?|byte_perm|funnelshift_\w+|u?sad|u?r?hadd|dp[24]a\w*|fns|v\w+[24])$"
+    r"|__builtin_(?:assume(?:_aligned)?|expect|unreachable|trap|(?:popcount|clz|ctz|ffs)(?:l|ll)?|mem(?:cpy|set|move|cmp)|bswap\d+"
+    r"|inff?|huge_valf?|nanf?|isnan|isinf|fabsf?|sqrtf?|fmaf?)$"
+    r"|_(?:Exit|USE_MATH_DEFINES|GNU_SOURCE|CRT_SECURE_NO_WARNINGS)$"
+)
+DIGRAPHS = {"<:", ":>", "<%", "%>", "%:"}
+
+
+def may_include():
+    """Names of headers: CUDA's as the backend has them, some of the standard library's, and ours."""
+
+    def find():
+        own = "common/cpu/cuda"
+        cuda = {os.path.relpath(os.path.join(folder, name), own) for folder, _, names in os.walk(own) for name in names}
+        return STANDARD_HEADERS | cuda | {"common/common.cuh"}
+
+    return TRUSTED.once("may include", find)
+
+
+def look_at_source(source, guarded):
+    """Raises Refused for what a submission holds that no exercise needs, or that reaches for the checker."""
+
+    def refuse(place, what):
+        raise Refused(f"line {source.line(place)}: {what}")
+
+    # Where a line that is continued joins nothing, what is read here is what a compiler reads.
+    joined = re.search(rb"\S\\\n\S|\\[ \t\f\v]+\n", source.data)
+    if joined:
+        refuse(joined.start(), "goes on in the next line within a word, which no exercise needs")
+    included = source.includes()
+    for place, tokens in source.directive_tokens():
+        words = [token.text for token in tokens]
+        name = words[0] if words else ""
+        if name == "include":
+            header = included.get(place, "")[1:-1]
+            if header not in may_include():
+                shown = header or source.text(*place)[:80]
+                refuse(place[0], f"includes {shown}: only common/common.cuh, CUDA's headers and the standard library's may be included")
+        elif name == "pragma":
+            if not PRAGMA.match(" ".join(words[1:])):
+                refuse(place[0], f"holds the line {source.text(*place)[:60]}, which no exercise needs")
+        elif name and name != "define" and name not in CONDITIONALS:
+            refuse(place[0], f"holds the directive #{name[:40]}, which no exercise needs")
+    for name, place in macros(source):
+        if name in guarded or name in KEYWORDS or name in ATTRIBUTES:
+            refuse(place, f"defines the macro '{name}', which changes what other code says")
+    before = None
+    for token in source.tokens:
+        text = token.text
+        if token.kind == "name":
+            if text in OWNED or text.startswith(OWNED_FAMILIES):
+                refuse(token.begin, f"uses the name '{text}', which belongs to the checker")
+            of_attribute = text[:2] == text[-2:] == "__" and text.strip("_") in ATTRIBUTES | ATTRIBUTE_SPACES
+            if text == "asm" or (re.match(r"__|_[A-Z]", text) and not RESERVED.match(text) and not of_attribute):
+                refuse(token.begin, f"uses '{text}', which no exercise needs")
+            if not text.isascii():
+                refuse(token.begin, f"uses '{text}': letters of names are a to z, as every compiler reads them")
+        elif token.kind == "text" and "R" in text.partition('"')[0]:
+            refuse(token.begin, "holds a raw string, which no exercise needs")
+        elif token.kind == "mark":
+            if text in ('"', "'", "\\"):
+                refuse(token.begin, f"holds a {text} that closes or continues nothing")
+            if text == "##":
+                refuse(token.begin, "joins names by ##, which no exercise needs")
+            pair = before.text + text if before and before.end == token.begin and before.kind == "mark" else ""
+            if pair in DIGRAPHS or (pair == "<::" and source.data[token.end : token.end + 1] in (b":", b">")):
+                refuse(token.begin, f"holds {pair[:2]}, another spelling of a bracket or of #, which no exercise needs")
+        before = token
+
+
+def macros(source):
+    """[(name, place)] of those that a submission defines, in whatever #if."""
+    defined = [tokens[1] for _, tokens in source.directive_tokens() if len(tokens) > 1 and tokens[0].text == "define"]
+    return [(token.text, token.begin) for token in defined]
+
+
+def on_its_own(source, path):
+    """The text of a submission, after its headers and between lines by which its macros end with it."""
+    names = sorted({name for name, _ in macros(source)})
+    lines = [f"#if __has_include({name})\n#include {name}\n#endif" for name in source.includes().values()]
+    lines += [f'#pragma push_macro("{name}")' for name in names]
+    lines += [f'#line 1 "{path}"', source.text(0, len(source.data))]
+    return "\n".join([*lines, *(f'#pragma pop_macro("{name}")' for name in names), ""])
+
+
+# ---- what may stand in it when its macros are expanded
+
 NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
-LOW_LEVEL = {"asm", "__asm", "__asm__", "_Pragma", "__declspec"}
 # Of the attributes of g++ and clang, in __attribute__((...)), and of [[...]], with and without gnu:: or clang::.
 ATTRIBUTES = set(
     """always_inline aligned noinline unused packed const pure nothrow deprecated hot cold flatten noreturn
@@ -49,89 +150,26 @@ ATTRIBUTES = set(
 # What CUDA's own words are to nvcc.
 ATTRIBUTES |= {"global", "device", "host", "shared", "constant", "managed", "launch_bounds", "grid_constant", "maxnreg"}
 ATTRIBUTE_SPACES = {"gnu", "clang"}
-BUILTINS = re.compile(
-    r"__builtin_(?:mem(?:cpy|move|set|cmp|chr)|str\w+|v?s?n?printf|f?printf|puts|putchar|abs|labs|llabs|expect\w*|unreachable|trap"
-    r"|assume\w*|(?:popcount|clz|clrsb|ctz|ffs|parity)(?:l|ll|g|s)?|bswap\d+|bitreverse\d+|rotate(?:left|right)\d+|inf\w*|huge_val\w*"
-    r"|nans?[fl]?|is(?:nan|inf\w*|finite|normal|less\w*|greater\w*|unordered|eqsig)[fl]?|fpclassify|signbit[fl]?|offsetof|va_\w+"
-    r"|types_compatible_p|constant_p|choose_expr|object_size|(?:[us]?(?:add|sub|mul)l{0,2}_overflow(?:_p)?)|is_constant_evaluated"
-    r"|bit_cast|addressof|launder|FILE|LINE|FUNCTION|COLUMN|prefetch|convertvector|shuffle\w*|has_attribute|(?:add|sub)c\w*"
-    r"|bcmp|b?zero|free|malloc|calloc|realloc|operator_(?:new|delete)|complex|conj[fl]?|c(?:real|imag|abs|arg)[fl]?)$"
-)
-# Names that compilers and linkers make themselves; some of them are functions that count, or ends of sections.
-MADE = re.compile(r"_+Z|__(?:tsan|asan|hwasan|msan|ubsan|sanitizer|sancov|gcov|cyg|cxa|gxx|libc|real|wrap|start|stop|init|fini|"
-                  r"preinit)_")  # fmt: skip
-COMPARED = {"==", "!=", "<=", ">=", "<", ">", "&", ",", "->", "new", "delete", "&&", "||", '""'}
+COMPARED = {"==", "!=", "<=", ">=", "<", ">", "&", ",", "->", "new", "delete", "&&", "||", '""', "and", "or", "bitand", "not_eq"}
 
 
-def tokens_of(text):
-    """[(kind, spelling)] of preprocessed text without its directives."""
-    return [(m.lastgroup if m.lastgroup != "end" else "raw", m[0]) for m in TOKEN.finditer(text)]
-
-
-class Preprocessed:
-    """The regions of a preprocessor's output. `outside`: tokens of the check and of all that was included before the
-    submission; `own`: of the submission; `below`: of the headers that it includes; `files`: those headers, with
-    `children` the ones that it names itself; `pragmas`: its own."""
-
-    def __init__(self, text, entry, names):
-        """`entry`: the file that the check includes for the submission; `names`: what it may be called."""
-        self.files, self.children, self.pragmas = [], [], []
-        outside, own, below = [], [], []
-        depth, at = 0, 0  # at: the depth of the submission, while inside it
-        for line in text.split("\n"):
-            marker = MARKER.match(line) if line.startswith("# ") else None
-            if not marker:
-                if not at:
-                    outside.append(line if not line.startswith("#") else "")
-                elif line.lstrip().startswith("#"):
-                    if depth == at:
-                        self.pragmas.append(line.strip())
-                elif depth == at:
-                    own.append(line)
-                else:
-                    below.append(line)
-                continue
-            name, flags = re.sub(r"\\(.)", r"\1", marker[2]), marker[3].split()
-            if "1" in flags:
-                depth += 1
-                if not at and name == entry:
-                    at = depth
-                elif at:
-                    self.files.append(name)
-                    if depth == at + 1:
-                        self.children.append(name)
-            elif "2" in flags:
-                depth -= 1
-                if depth < at:
-                    at = 0
-            elif at == depth and at and name not in names:
-                raise Refused("holds a line that names another file (#line)")
-        self.outside = [NUMBERED.sub(r"\1", t) for _, t in tokens_of("\n".join(outside))]
-        self.own = tokens_of("\n".join(own))
-        self.below = [t for _, t in tokens_of("\n".join(below))]
-
-
-# ---- what may stand in a submission
-
-
-def look_at(own, pragmas, guarded):
-    """Raises Refused for what reaches for the checker or beneath the compiler."""
-    for line in pragmas:
-        if not PRAGMA.match(line):
-            raise Refused(f"holds the line {line[:60]}, which no exercise needs")
-    spelled = [t for _, t in own]
-    names = [t if kind == "name" else "" for kind, t in own]
+def look_at(own, guarded):
+    """Raises Refused for what changes the meaning of the check's own text, and for attributes that are not listed."""
+    spelled = [t.text for t in own]
+    names = [t.text if t.kind == "name" else "" for t in own]
     for i, name in enumerate(names):
         if not name:
+            if spelled[i] == "[" and spelled[i + 1 : i + 2] == ["["] and spelled[i - 1 : i] != ["["]:
+                attributes(spelled, i, "[", "[[")
             continue
         after = spelled[i + 1] if i + 1 < len(own) else ""
         before = spelled[i - 1] if i else ""
         if name in OWNED or name.startswith(("CATCH_", "INTERNAL_CATCH", "C_A_T_C_H", "____C_A_T_C_H")):
             raise Refused(f"uses the name '{name}', which belongs to the checker")
-        if name in LOW_LEVEL or MADE.match(name) or (name == "goto" and after == "*") or not_allowed(name):
+        if name == "goto" and after == "*":
             raise Refused(f"uses '{name}', which no exercise needs")
         if name in ("__attribute__", "__attribute"):
-            attributes(spelled, i + 1, ("(",), name)
+            attributes(spelled, i + 1, "(", name)
         if name == "namespace":
             j = i + 1
             while j < len(own) and (names[j] or spelled[j] == "::"):
@@ -144,35 +182,26 @@ def look_at(own, pragmas, guarded):
         if name == "template" and before not in ("::", ".", "->"):
             if after != "<" or spelled[i + 1 : i + 3] == ["<", ">"]:
                 specialises(spelled, i + (1 if after != "<" else 3))
-    for i, token in enumerate(spelled):
-        if token in OPENS and spelled[i + 1 : i + 2] in ([o] for o in OPENS) and spelled[i - 1 : i] not in ([o] for o in OPENS):
-            attributes(spelled, i, OPENS, "[[")
-    declares(spelled, names, guarded)
-
-
-OPENS, CLOSES = ("[", "<:"), ("]", ":>")  # either spelling
-
-
-def not_allowed(name):
-    """Of the compiler's own functions; those that are named as in mathematics stand in MATHS."""
-    return name.startswith("__builtin_") and not (BUILTINS.match(name) or MATHS.match(name[len("__builtin_") :]))
+    for name, _ in declarations(spelled, names, True):
+        if name in guarded:
+            raise Refused(f"declares '{name}', which the check takes from elsewhere")
 
 
 def attributes(spelled, i, opens, shown):
     """Refuses attributes that are not allowed, in the list that begins at token i: `((...))` or `[[...]]`. What cannot be
     read as such a list is refused as well."""
-    closes = CLOSES if opens is OPENS else (")",)
+    closes = {"[": "]", "(": ")"}[opens]
     wrong = Refused(f"uses '{shown}' in a way that no exercise needs")
-    if not (spelled[i : i + 2] and all(t in opens for t in spelled[i : i + 2])) or len(spelled) < i + 4:
+    if spelled[i : i + 2] != [opens, opens] or len(spelled) < i + 4:
         raise wrong
     i += 2
-    if spelled[i] == "using" and opens is OPENS:
+    if spelled[i] == "using" and opens == "[":
         if spelled[i + 1].strip("_") not in ATTRIBUTE_SPACES or spelled[i + 2] != ":":
             raise Refused(f"uses an attribute of '{spelled[i + 1]}', which no exercise needs")
         i += 3
     while i + 1 < len(spelled):
         token = spelled[i]
-        if token in closes and spelled[i + 1] in closes:
+        if token == closes and spelled[i + 1] == closes:
             return
         if token in (",", "...", "."):
             i += 1
@@ -227,14 +256,14 @@ def declarations(spelled, names, strict):
     scopes, start, found, inner = [], 0, [], 0  # scopes: a namespace's name, or None for another brace
     for i, token in enumerate(spelled):
         inner = inner + {"(": 1, ")": -1}.get(token, 0) if token not in "{};" else 0
-        if token in ("{", "<%"):
+        if token == "{":
             head = [t for t in spelled[start:i] if t != "inline"]
             if head[:1] == ["namespace"]:
                 scopes.append("".join(head[1:]))
             else:
                 scopes.append("" if head[:1] == ["extern"] and len(head) == 2 else None)
             start = i + 1
-        elif token in ("}", "%>"):
+        elif token == "}":
             if scopes:
                 scopes.pop()
             start = i + 1
@@ -249,30 +278,28 @@ def declarations(spelled, names, strict):
     return found
 
 
-def declares(spelled, names, guarded):
-    """Refuses a declaration of a name that the check takes from elsewhere."""
-    for name, _ in declarations(spelled, names, True):
-        if name in guarded:
-            raise Refused(f"declares '{name}', which the check takes from elsewhere")
-
-
-def calls_in(text_tokens):
+def calls_in(tokens):
     """Names that are called or built without a namespace or an object before them."""
     found = set()
-    spelled = [t for _, t in text_tokens]
-    for i, (kind, name) in enumerate(text_tokens[:-1]):
-        before = spelled[i - 1] if i else ""
-        if kind != "name" or before in ("::", ".", "->", "~") or spelled[i + 1] not in ("(", "<", "{"):
-            continue
-        found.add(name)
+    for i, token in enumerate(tokens[:-1]):
+        before = tokens[i - 1].text if i else ""
+        if token.kind == "name" and before not in ("::", ".", "->", "~") and tokens[i + 1].text in ("(", "<", "{"):
+            found.add(token.text)
     return found
 
 
 def plain_tokens(path):
-    """The tokens of a source without its comments and directives."""
-    text = re.sub(r"\\\n", " ", read(path))
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
-    return tokens_of(re.sub(r"^[ \t]*#[^\n]*", "", text, flags=re.M))
+    """The tokens of a source without its directives."""
+    source = cpp.source(path)
+    inside = iter([*source.directives, (len(source.data), len(source.data))])
+    begin, end = next(inside)
+    found = []
+    for token in source.tokens:
+        while token.begin >= end and begin < len(source.data):
+            begin, end = next(inside)
+        if token.begin < begin:
+            found.append(token)
+    return found
 
 
 def names_of(paths):
@@ -280,103 +307,56 @@ def names_of(paths):
     found = set()
     for path in paths:
         tokens = plain_tokens(path)
-        names = [t if kind == "name" else "" for kind, t in tokens]
-        declared = declarations([t for _, t in tokens], names, False)
+        declared = declarations([t.text for t in tokens], [t.text if t.kind == "name" else "" for t in tokens], False)
         # Of lab's own only what is found by a type of the submission's; the check asks for the others by lab::.
         found.update(name for name, scopes in declared if not set(scopes) - {""} or (scopes == ["lab"] and "_" in name))
     return found
 
 
+def guarded_by(lab):
+    """Names that the check of a lab, or its headers, take from elsewhere without saying from where."""
+    starter = {t.text for t in cpp.source(lab.starter).tokens}
+    return ((calls_in(plain_tokens(lab.check)) | TRUSTED.calls()) & TRUSTED.names()) - starter - KEYWORDS
+
+
 # ---- compiling
 
+MARKER = re.compile(r'# \d+ "((?:[^"\\]|\\.)*)"((?: [1-4])*)$')
 
-def split_command(command):
-    """(preprocess, compile, file between them) in place of one command that does both. nvcc preprocesses more than once,
-    so its output is read but the source compiled."""
-    target = command[command.index("-o") + 1]
-    text = re.sub(r"\.o$", ".ii", target)
+
+def preprocessing(command):
+    """(the command that preprocesses in place of one that compiles, what it writes)."""
+    text = re.sub(r"\.o$", ".ii", command[command.index("-o") + 1])
     first = [a for a in command if a != "-c"]
     first[first.index("-o") + 1] = text
     flags = len(compiler_of(command))
-    first[flags:flags] = ["-E", "-w"]  # what a macro changes is seen below, and said better
-    if "-include" not in command:
-        return first, command, text
-    if not is_clang(command):
-        first[flags:flags] = ["-fpch-preprocess"]
-    second = list(command)
-    at = second.index("-include")
-    del second[at : at + 2]
-    second[second.index("-x") + 1] = "c++-cpp-output"
-    # Catch2 silences this one inside of its macros, which are expanded by now.
-    second[-1:] = ["-Wno-parentheses", text]
-    if is_clang(command):
-        second[flags:flags] = ["-Wno-unused-command-line-argument"]  # there is nothing left to include
-    return first, second, text
+    first[flags:flags] = ["-E", "-w", *(["-fpch-preprocess"] if "-include" in command and not is_clang(command) else [])]
+    return first, text
+
+
+def own_text(text, entry):
+    """Of a preprocessor's output what comes from the submission itself, which the check includes as the file `entry`.
+    Nothing but the compiler writes such markers: a submission has no #line."""
+    own, depth, at = [], 0, 0  # at: the depth of the submission, while inside it
+    for line in text.split("\n"):
+        marker = MARKER.match(line) if line.startswith("# ") else None
+        if marker is None:
+            if at and depth == at and not line.lstrip().startswith("#"):
+                own.append(line)
+        elif "1" in marker[2].split():
+            depth += 1
+            if not at and re.sub(r"\\(.)", r"\1", marker[1]) == entry:
+                at = depth
+        elif "2" in marker[2].split():
+            depth -= 1
+            if depth < at:
+                at = 0
+    return "\n".join(own)
 
 
 def entry_of(variant, folder, path):
     """The file that the check includes for the submission."""
     return os.path.abspath(path if variant == "gpu" else f"{folder}/lab.cu")
-
-
-class Baseline:
-    """What the check is made of with the starter."""
-
-    def __init__(self, builder, lab, variant, folder):
-        os.makedirs(folder, exist_ok=True)
-        self.builder, self.lab, self.variant, self.root = builder, lab, variant, os.getcwd()
-        seen = self.preprocess(folder, lab.starter)
-        self.outside, self.below, self.files = seen.outside, seen.below, set(seen.files)
-        starters = {t for kind, t in seen.own if kind == "name"}
-        checks = calls_in(plain_tokens(lab.check)) | TRUSTED.calls()
-        self.guarded = (checks & TRUSTED.names()) - starters - KEYWORDS
-
-    def preprocess(self, folder, path):
-        for command in self.builder.commands(self.lab, path, self.variant, folder):
-            if "-c" in command:
-                first, _, text = split_command(command)
-                done = runner.run(first, PREPROCESS)
-                break
-            done = runner.run(command, PREPROCESS)
-            if done.status != 0:
-                break
-        if done.status != 0:
-            raise Failure(f"{self.lab.label}: the check cannot be preprocessed: {done.output[:300]}")
-        entry = entry_of(self.variant, folder, path)
-        return Preprocessed(read_text(text), entry, {path, entry})
-
-    def judge(self, text, folder, path, neutral):
-        """Raises Refused. `neutral(lines)`: the preprocessor's output with these lines as the submission."""
-        entry = entry_of(self.variant, folder, path)
-        seen = Preprocessed(text, entry, {path, entry})
-        for name in seen.files:
-            if name not in self.files and not self.may_include(name):
-                shown = os.path.relpath(name) if name.startswith(self.root + os.sep) else name
-                raise Refused(f"includes {shown}: only common/common.cuh and the system's headers may be included")
-        look_at(seen.own, seen.pragmas, self.guarded)
-        if seen.outside != self.outside:
-            raise Refused(f"changes what the check says, by a macro{differs(self.outside, seen.outside)}")
-        if seen.children and (seen.below, seen.files) != (self.below, sorted(self.files)):
-            wanted = neutral("".join(f"#include <{self.short(name)}>\n" for name in seen.children))
-            if wanted is not None and Preprocessed(wanted, entry, {path, entry}).below != seen.below:
-                raise Refused("changes what a header says, by a macro before its #include")
-
-    def may_include(self, name):
-        real = os.path.realpath(name)
-        trusted = [f"{self.root}/common/", f"{self.root}/build/cpu/src/common/", *self.builder_folders()]
-        return real.startswith(tuple(trusted))
-
-    def builder_folders(self):
-        return TRUSTED.system(self.builder.prepared[self.variant][0][0])
-
-    def short(self, name):
-        """The name as an #include has it."""
-        folders = [f"{self.root}/build/cpu/src/", f"{self.root}/", *self.builder_folders()]
-        real = os.path.realpath(name)
-        for folder in sorted(folders, key=len, reverse=True):
-            if real.startswith(folder):
-                return real[len(folder) :]
-        return name
 
 
 class Trusted:
@@ -392,8 +372,8 @@ class Trusted:
 
     def own_headers(self):
         rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "xray", "races")
-        folders = ["common", "common/labs", "tests", *(f"common/cpu/{room}" for room in rooms)]
-        return [os.path.join(folder, n) for folder in folders for n in sorted(os.listdir(folder)) if n.endswith((".cuh", ".h"))]
+        below = [p for room in rooms for p in glob.glob(f"common/cpu/{room}/**/*", recursive=True)]
+        return sorted(p for p in (*glob.glob("common/*"), *glob.glob("common/labs/*"), *glob.glob("tests/*"), *below) if p.endswith((".cuh", ".h")))
 
     def names(self):
         return self.once("names", lambda: names_of(self.own_headers()))
@@ -403,27 +383,8 @@ class Trusted:
         headers = [f"common/labs/{n}" for n in sorted(os.listdir("common/labs")) if n.endswith((".cuh", ".h"))]
         return self.once("calls", lambda: set().union(*(calls_in(plain_tokens(h)) for h in headers)))
 
-    def system(self, compiler):
-        """Where the compiler looks for system headers."""
-
-        def find():
-            said = runner.run([compiler, "-E", "-v", "-x", "c++", "/dev/null"], runner.COMPILE).output
-            listed = re.search(r"search starts here:\n(.*?)End of search list", said, re.S)
-            folders = re.findall(r"^ (\S+)", listed[1], re.M) if listed else []
-            return [os.path.realpath(f) + os.sep for f in folders] or ["/usr/"]
-
-        return self.once("system", find)
-
 
 TRUSTED = Trusted()
-
-
-def differs(wanted, found):
-    """Where the check is another one, in a few words of it."""
-    for a, b in zip(wanted, found):
-        if a != b and re.match(r"\w", a):
-            return f" (it has '{b[:40]}' for '{a[:40]}')"
-    return ""
 
 
 def read_text(path):
@@ -514,10 +475,12 @@ BINUTILS = ("nm", "c++filt", "readelf", "objcopy")
 SYMBOLS_ARE_READ = sys.platform == "linux" and all(shutil.which(tool) for tool in BINUTILS)
 
 
-def said_by(*command, text=""):
+def said_by(*command):
     """What a program prints, line by line. The path of a submission's object is ours, its names are not."""
-    done = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return done.stdout.decode("utf-8", "replace").split("\n")
+    done = runner.run(command, NAMES)
+    if done.ended_by:
+        raise Refused(f"has names that are too long to be read ({done.ended_by})")
+    return done.output.split("\n")
 
 
 def symbols(path, *options):
@@ -567,10 +530,11 @@ def provided(builder, variant):
     return TRUSTED.once(f"provided {variant}", find)
 
 
-def plain_names(mangled):
-    """{name: as C++ has it}, without parameters."""
+def plain_names(mangled, place):
+    """{name: as C++ has it}, without parameters. `place`: of a file to write them to."""
+    write(place, "\n".join(mangled) + "\n")
     found = {}
-    for name, said in zip(mangled, said_by("c++filt", "-p", text="\n".join(mangled) + "\n")):
+    for name, said in zip(mangled, said_by("sh", "-c", 'exec c++filt -p <"$1"', "c++filt", place)):
         found[name] = re.sub(r"\b(?:__cxx11|__1|_V2)::|\[abi:\w+\]", "", said)
     return found
 
@@ -608,7 +572,7 @@ def look_at_object(path, builder, variant):
             raise Refused(f"holds a section '{(name or kind)[:40]}', which no exercise needs")
     taken, given, all_symbols = protected(builder, variant), provided(builder, variant), symbols(path)
     wanted = [name for kind, name in all_symbols if kind in "Uwv" and name not in given]
-    plain = plain_names(wanted)
+    plain = plain_names(wanted, f"{path}.names")
     for kind, name in all_symbols:
         if kind in "Uwv":
             if name in given or may_call(name, plain[name]):
@@ -639,7 +603,7 @@ def let_constructors_wait(path):
 
 
 # A program of ours, linked by the same compiler.
-PLAIN_PROGRAM = "build/cpu/prepass"
+PREPASS = "build/cpu/prepass"
 
 
 def look_at_program(path):
@@ -652,7 +616,7 @@ def look_at_program(path):
         return sum(size for name, _, size in sections(program) if name in (".init", ".ctors"))
 
     early = sum(size for name, kind, size in sections(path) if kind == "PREINIT_ARRAY" or name == ".preinit_array")
-    plain = TRUSTED.once("begins", lambda: begins(PLAIN_PROGRAM))
+    plain = TRUSTED.once("begins", lambda: begins(PREPASS))
     chosen = any("IRELATIV" in line for line in said_by("readelf", "-rW", path))
     if early > 8 or begins(path) != plain or chosen:
         raise Refused("runs before the check begins, which no exercise needs")
@@ -676,7 +640,7 @@ def bounded(builder, variant):
     return ["-fconstexpr-ops-limit=4194304", "-fconstexpr-loop-limit=262144"]
 
 
-def build(builder, lab, path, variant, folder, limits, prefix, user, baseline):
+def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
     """(True, warnings) when folder/check is there, else (False, what the compiler said). Raises Refused."""
     said = ""
 
@@ -687,31 +651,33 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, baseline):
             done.status = done.status or 1
         return done
 
-    def neutral(lines):
-        if variant == "gpu":
-            return None
-        other = f"{folder}/lab.cu"
-        os.rename(other, f"{folder}/lab.kept")
-        with open(other, "w", encoding="utf-8") as file:
-            file.write(lines)
-        os.chmod(other, 0o644)
-        done = runner.run([*prefix, *first], PREPROCESS, drop_to=user)
-        result = read_text(text) if done.status == 0 else None
-        os.replace(f"{folder}/lab.kept", other)
-        return result
+    def tokens_of(place):
+        """A Source, or what is wrong with the file."""
+        done = run([PREPASS, "--tokens", place], LISTING)
+        with open(place, "rb") as file:
+            return cpp.Source(file.read(), done.output) if done.status == 0 else own_lines(done.output, {place})
 
+    source = tokens_of(path)
+    if isinstance(source, str):
+        return False, source
+    look_at_source(source, guarded)
+    folders.copy_text(on_its_own(source, path), path)
     for command in builder.commands(lab, path, variant, folder, bounded(builder, variant)):
         if "-c" in command:
-            first, second, text = split_command(command)
+            first, text = preprocessing(command)
             done = run(first, PREPROCESS)
             if done.status != 0:
                 return False, own_lines(done.output, {path, f"{folder}/lab.cu"}) or "the preprocessor failed"
-            kept = read_text(text)
-            baseline.judge(kept, folder, path, neutral)
-            if not os.path.exists(text) or read_text(text) != kept:
-                with open(text, "w", encoding="utf-8", errors="replace") as file:
-                    file.write(kept)
-            done = run(second, limits)
+            own = own_text(read_text(text), entry_of(variant, folder, path))
+            if len(own) > MOST_OWN:
+                return False, f"its macros make {len(own)} bytes of it, at most {MOST_OWN} are read"
+            write(f"{folder}/own.ii", own + "\n")
+            os.chmod(f"{folder}/own.ii", 0o644)
+            source = tokens_of(f"{folder}/own.ii")
+            if isinstance(source, str):
+                return False, source
+            look_at(source.tokens, guarded)
+            done = run(command, limits)
             if done.status == 0 and variant != "gpu":
                 look_at_object(command[command.index("-o") + 1], builder, variant)
                 let_constructors_wait(command[command.index("-o") + 1])

@@ -74,7 +74,7 @@ class Grader:
         self.limits = RUN_GPU if backend == "gpu" else RUN
         if seconds:
             self.limits.wall = self.limits.cpu = seconds
-        self.baselines, self.box = {}, None
+        self.guarded, self.box = {}, None
         self.threads_are_told = runner.threads_are_told()
 
     def prepare(self, labs, said):
@@ -85,9 +85,7 @@ class Grader:
         for number, lab in enumerate(labs, 1):
             said(f"preparing {number} of {len(labs)}: {lab.label}")
             variant = outcomes.variant_of(lab, self.backend)
-            self.baselines[lab.label] = audit.Baseline(
-                self.builder, lab, variant, f"{self.scratch}/baseline/{lab.label}"
-            )
+            self.guarded[lab.label] = audit.guarded_by(lab)
             if variant != "gpu":
                 audit.protected(self.builder, variant)
 
@@ -119,7 +117,7 @@ class Grader:
         limits = COMPILE_GPU if variant == "gpu" else COMPILE
         built, said = audit.build(
             self.builder, lab, path, variant, f"{folder}/build", limits, box.to_build(folder, lab, path),
-            user, self.baselines[lab.label],
+            user, self.guarded[lab.label],
         )  # fmt: skip
         if not built:
             if not box.still_works(said):

@@ -66,6 +66,8 @@ EARLY = (
 ASKED = EARLY.replace("ASK", 'dprintf(file, "ask\\n");')
 EARLY = EARLY.replace("ASK", "")
 ENTRY = "void (*go)(int, char**, char**) = early;"
+# The same without a name that is refused, for what is refused for its attributes.
+UNSEEN = EARLY.split("\n", 1)[1].replace("__read_chk(file, word, 32, 33);", "")
 EVERY_FILE = f"{NAME} for (int file = 3; file < 200; ++file) {{ {FORGE.replace('std::_Exit(0);', '')} }}"
 WORD = 'const char* word = "00000000000000000000000000000000";'
 
@@ -82,14 +84,14 @@ def forgeries():
 
     return {
         # before main
-        "pretended_device": (at_start("cuda_cpu::pretend_multiprocessors(1);"), "uses the name 'pretend_multiprocessors'"),
-        "preinit": (before(f'{EARLY}__attribute__((unused, section(".preinit_array"))) {ENTRY}'), attribute("section")),
+        "pretended_device": (at_start("cuda_cpu::pretend_multiprocessors(1);"), "uses the name 'cuda_cpu'"),
+        "preinit": (before(f'{UNSEEN}__attribute__((unused, section(".preinit_array"))) {ENTRY}'), attribute("section")),
         "preinit_brackets": (
-            before(f'{EARLY}[[__gnu__::__used__, __gnu__::__section__(".preinit_array")]] {ENTRY}'), attribute("__used__")),
-        "preinit_only": (before(f'{EARLY}[[__gnu__::__section__(".preinit_array")]] {ENTRY}'), attribute("__section__")),
-        "preinit_digraphs": (before(f'{EARLY}<:[using __gnu__: section(".preinit_array")]:> {ENTRY}'), attribute("section")),
-        "preinit_asks": (before(f'{ASKED}__attribute__((__unused__, , __section__(".preinit_array"))) {ENTRY}'),
-                         attribute("__section__")),
+            before(f'{UNSEEN}[[__gnu__::__used__, __gnu__::__section__(".preinit_array")]] {ENTRY}'), "uses '__used__'"),
+        "preinit_only": (before(f'{UNSEEN}[[__gnu__::__section__(".preinit_array")]] {ENTRY}'), "uses '__section__'"),
+        "preinit_digraphs": (before(f'{UNSEEN}<:[using __gnu__: section(".preinit_array")]:> {ENTRY}'), "holds <:"),
+        "preinit_asks": (before(f'{UNSEEN}__attribute__((__unused__, , __section__(".preinit_array"))) {ENTRY}'),
+                         "uses '__section__'"),
         "constructor_second": (before("__attribute__((unused, constructor)) static void early() {}"), attribute("constructor")),
         "constructor_third": (before('__attribute__((deprecated(")) ("), unused, constructor(101))) static void early() {}'),
                               attribute("constructor")),
@@ -110,35 +112,56 @@ def forgeries():
         "attribute_space": (before("[[mine::unused]] static int one = 1;"), "uses an attribute of 'mine'"),
         "attribute_open": (before("#define ONE __attribute__(\nONE(unused, section(\".ctors\"))) int one = 1;"), attribute("section")),
         "declspec": (before("__declspec(allocate(\".init_array\")) int one = 1;"), "uses '__declspec'"),
+        # text that hides another
+        "marker_namespace": (before('# 1 "/usr/include/nope.h" 1\nnamespace lab { template <> inline void expect_equal<long long>'
+                                    "(const std::string&, const std::vector<long long>&, const std::vector<long long>&) {} }\n"
+                                    '# 9 "" 2'), "holds the directive #1"),
+        "quote_hides": (before("#if 0\nit's /*\n#endif\nasm(\"nop\"); // */"), "holds a '"),
+        "space_hides": (before("int one\N{NO-BREAK SPACE}= 1;"), "letters of names"),
+        "false_is_true": (before('#define false 1\n#if false\nasm("nop");\n#endif'), "defines the macro 'false'"),
+        "tail_spliced": (wrong().rstrip() + " \\ \n", "goes on in the next line"),
+        "namespace_by_macro": (before("#define SPACE namespace std\nSPACE { inline int mine; }"), "adds to namespace std"),
+        "attribute_by_macro": (before("#define AT(i) early[i]\nvoid AT([gnu::constructor])() {}"), attribute("constructor")),
+        "allowed_by_macro": (before("#define unused constructor\n__attribute__((unused)) static void early() {}"),
+                             "defines the macro 'unused'"),
+        "operator_word": (before("struct Sum { long long v; };\ntemplate <class T> bool operator and(const T&, const Sum&) { return true; }"),
+                          "defines operatorand"),
+        "deaf_observer": (before("static cuda_cpu::Observer deaf = *cuda_cpu::observer;"), "uses the name 'cuda_cpu'"),
+        "heavy_names": (before("template <class A, class B> struct P { static int x; };\nusing T0 = P<int, int>;\n"
+                               + "\n".join(f"using T{i + 1} = P<T{i}, T{i}>;" for i in range(24)) + "\nint use() { return T24::x; }"),
+                        "names that are too long"),
         # in the place of the program's own functions
         "main": (before(c + "int main(int, char**) { return 0; }"), "defines 'main'"),
         "wrap_main": (before(c + "int __wrap_main(int, char**, char**) { return 0; }"), "uses '__wrap_main'"),
         "section_ends": (before(c + "void (*__start_lab_begin[1])() = {nullptr};"), "uses '__start_lab_begin'"),
         "exit": (before(c + "[[noreturn]] void _exit(int) { for (;;) {} }"), "defines '_exit'"),
-        "abort": (before("#define PASTE(a, b) a##b\n" + c + "[[noreturn]] void PASTE(ab, ort)() { for (;;) {} }"), "defines 'abort'"),
+        "abort": (before(c + "[[noreturn]] void abort() noexcept { for (;;) {} }"), "defines 'abort'"),
+        "abort_pasted": (before("#define PASTE(a, b) a##b\n" + c + "[[noreturn]] void PASTE(ab, ort)() { for (;;) {} }"),
+                         "joins names by ##"),
         "recvmsg": (before(c + "long recvmsg(int, void*, int) { return 32; }"), "defines 'recvmsg'"),
         "delete": (before("void operator delete(void* what) noexcept { std::free(what); }"), "defines operatordelete"),
         "hooks": (before(c + "void __tsan_write4(void*);\nvoid once() { __tsan_write4(nullptr); }"), "uses '__tsan_write4'"),
         # reading and calling what is not there for it
         "read_chk": (at_start("char word[33]; __read_chk(3, word, 32, 33);",
-                              c + "long __read_chk(int, void*, unsigned long, unsigned long);"), refused_call("__read_chk")),
-        "recvmsg_call": (at_start("recvmsg(3, nullptr, 0);", "#include <sys/socket.h>"), refused_call("recvmsg")),
-        "descriptors": (at_start('char name[64]; readlink("/proc/self/fd/3", name, 64);', "#include <unistd.h>"),
+                              c + "long __read_chk(int, void*, unsigned long, unsigned long);"), "uses '__read_chk'"),
+        "recvmsg_call": (at_start("recvmsg(3, nullptr, 0);", c + "long recvmsg(int, void*, int);"), refused_call("recvmsg")),
+        "descriptors": (at_start('char name[64]; readlink("/proc/self/fd/3", name, 64);',
+                                 c + "long readlink(const char*, char*, unsigned long);"),
                         refused_call("readlink")),
         "filesystem": (at_start('for (auto& f : std::filesystem::directory_iterator("/proc/self/fd")) (void)f;',
-                                "#include <filesystem>"), "reads or writes files"),
+                                "#include <filesystem>"), "includes filesystem"),
         "basic_file": (at_start('static std::__basic_file<char> file(nullptr); file.open("/etc/passwd", std::ios::in);',
-                                "#include <fstream>"), "reads or writes files"),
+                                "#include <fstream>"), "uses '__basic_file'"),
         "locale": (at_start('std::locale file("/tmp/mine");', "#include <locale>"), "calls 'std::locale::locale'"),
-        "ptrace": (at_start("ptrace(PTRACE_TRACEME, 0, 0, 0);", "#include <sys/ptrace.h>"), refused_call("ptrace")),
+        "ptrace": (at_start("ptrace(PTRACE_TRACEME, 0, 0, 0);", "#include <sys/ptrace.h>"), "includes sys/ptrace.h"),
         "signal_handler": (at_start("std::signal(SIGALRM, [](int) { std::_Exit(0); });", "#include <csignal>"),
-                           refused_call("signal")),
+                           "includes csignal"),
         "asm_syscall": (at_start('__asm__ __volatile__("syscall" : : "a"(231), "D"(0));'), "uses '__asm__'"),
         "thread_pointer": (at_start("std::printf(\"%p\", __builtin_thread_pointer());"), "uses '__builtin_thread_pointer'"),
         "longjmp": (at_start("static std::jmp_buf here; if (setjmp(here) == 0) std::longjmp(here, 1);", "#include <csetjmp>"),
-                    refused_call("_setjmp")),
+                    "includes csetjmp"),
         "unwinds": (at_start("_Unwind_ForcedUnwind(nullptr, nullptr, nullptr);", "#include <unwind.h>"),
-                    refused_call("_Unwind_ForcedUnwind")),
+                    "includes unwind.h"),
         "jumps": (at_start("static void* where = &&there; goto *where; there:;"), "uses 'goto'"),
         "input": (at_start("std::printf(\"%d\", stdin->_fileno);", "#include <cstdio>"), refused_call("stdin")),
         # writing lines of one's own, by what is allowed
@@ -171,6 +194,9 @@ def tricks(outside, student):
         "macro_after": before(f"#define {NO_CHECK}"),
         "macro_CHECK": before("#undef FAIL\n#define FAIL(x) ((void)0)"),
         "macro_form_feed": before(f"\f#define {NO_CHECK}"),
+        "macro_digraph": before(f"%:define {NO_CHECK}"),
+        "macro_spliced": before(f"#def\\\nine {NO_CHECK}"),
+        "macro_raw_string": before(f'const char* raw = R"x(")x";\n#define {NO_CHECK}\nconst char* end = ")x";'),
         "macro_has_include": before(
             '#if __has_include("check.o") || __has_include("check.ii") || __has_include("check.cu")\n'
             f"#define {NO_CHECK}\n#endif"
@@ -257,12 +283,7 @@ def tricks(outside, student):
 # What grading says of the other tricks: most are refused. Hitting a limit may show in more than one way.
 LIMITS = {"time", "memory", "processes", "crash", "early", "failed"}
 NOT_REFUSED = {
-    **dict.fromkeys(("comments", "quotes", "laughs", "templates", "large_object", "includes_itself"), {"build"}),
-    # In the sandbox there is no such file.
-    **dict.fromkeys(("includes_secret", "includes_passwd", "includes_neighbour", "includes_solution", "includes_zero"),
-                    {"build", "refused"}),
-    "macro_CHECK": {"failed"},  # the check does not use it
-    "system_header": {"failed"},  # only silences warnings
+    **dict.fromkeys(("comments", "laughs", "templates", "large_object"), {"build"}),
     "computes": {"build"}, "garbage": {"forged"},
     **dict.fromkeys((name for name, (_, says) in forgeries().items() if says == LINES), {"forged"}),
     **dict.fromkeys(AFTERWARDS, {"failed"}),  # its sums are wrong

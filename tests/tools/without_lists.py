@@ -40,7 +40,9 @@ WAITS = made.EARLY.replace(
 )
 CONSTRUCTOR = "__attribute__((unused, constructor)) static void now() { early(0, nullptr, environ); }"
 
-NAMES, OBJECT, PROGRAM = ("look_at",), ("look_at", "look_at_object"), ("look_at", "look_at_object", "look_at_program")
+NAMES = ("look_at_source", "look_at")
+OBJECT = (*NAMES, "look_at_object")
+PROGRAM = (*OBJECT, "look_at_program")
 # (what it is, the lists that are off, what stands before the first kernel, verdict, what the message says)
 TRIED = [
     ("only the names are not looked at", NAMES, ANSWERED + PREINIT, "refused", "a section '.preinit_array'"),
