@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The order in which threads and blocks run: CUDA_CPU_SCHEDULE.
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -20,6 +23,14 @@ __global__ void take_tickets_behind_barrier(int* ticket, int* order) {
   __syncthreads();
   const int turn = atomicAdd(ticket, 1);
   order[turn] = static_cast<int>(threadIdx.x);
+}
+
+// Slow enough that several workers have blocks at the same time.
+__global__ void take_tickets_of_block(int* tickets, int* order) {
+  for (volatile int i = 0; i < 20000; i = i + 1) {
+  }
+  const int turn = atomicAdd(&tickets[blockIdx.x], 1);
+  order[blockIdx.x * blockDim.x + static_cast<unsigned>(turn)] = static_cast<int>(threadIdx.x);
 }
 
 __global__ void record_place(unsigned* out) {
@@ -54,6 +65,34 @@ void check_order(const std::vector<int>& order) {
 }
 
 }  // namespace
+
+// What the case below runs, in a process of its own.
+TEST_CASE("orders of many blocks", "[.][print]") {
+  constexpr int kBlocks = 40, kThreads = 96;
+  DeviceArray<int> tickets(std::vector<int>(kBlocks, 0)), order(kBlocks * kThreads);
+  take_tickets_of_block<<<kBlocks, kThreads>>>(tickets.get(), order.get());
+  for (const int turn : order.download()) std::printf("%d ", turn);
+}
+
+TEST_CASE("a random order repeats, however many workers there are") {
+  const std::string self = "/proc/self/exe";
+  char path[4096];
+  const auto length = readlink(self.c_str(), path, sizeof path);
+  if (length <= 0) return;
+  const auto orders_with = [&](const char* workers) {
+    const std::string command = std::string("CUDA_CPU_SCHEDULE=random:7 CUDA_CPU_WORKERS=") +
+                                workers + " '" + std::string(path, path + length) + "' '[print]'";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+    CHECK(pclose(pipe) == 0);
+    return text.substr(text.find("0 "), text.find('=') - text.find("0 "));
+  };
+  const std::string with_one = orders_with("1");
+  CHECK(with_one.size() > 1000);
+  CHECK(with_one == orders_with("3"));
+}
 
 TEST_CASE("the threads of a block begin in the order of the schedule") {
   check_order(order_in_a_block(false, 200));

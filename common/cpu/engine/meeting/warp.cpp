@@ -219,7 +219,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
   ++slot->generation;
 }
 
-bool coin() { return next_random(&current_worker->random_state) >> 63 != 0; }
+bool coin() { return next_random(&current_block->random_state) >> 63 != 0; }
 
 // The pending operation of this mask, else a slot for a new one.
 WarpSlot* slot_for(const Block* block, unsigned number, std::uint32_t mask) {

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <numeric>
 
 #include "../../report/diagnostics.h"
 #include "../memory/shared.h"
@@ -88,9 +89,10 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
     for (std::uint32_t i = 0; i < block->count; ++i) block->threads[i].finished = false;
   }
   if (grid->schedule.kind == Schedule::Kind::kRandom) {
-    // The seed comes from the block, so that runs repeat whatever worker gets it.
-    worker->random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
-    shuffle_order(worker, block);
+    // The order comes from the block alone, so that runs repeat whatever worker gets it.
+    std::iota(block->order, block->order + block->count, std::uint16_t{0});
+    block->random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
+    new_round(worker, block);
   }
   block->observation =
       grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "rounds.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "../state/block.h"
@@ -9,16 +10,13 @@
 
 namespace cuda_cpu {
 
-void shuffle_order(Worker* worker, Block* block) {
-  for (std::uint32_t i = block->count; i > 1; --i) {
-    const auto j =
-        static_cast<std::uint32_t>(((next_random(&worker->random_state) >> 32) * i) >> 32);
-    std::swap(block->order[i - 1], block->order[j]);
+void new_round(const Worker* worker, Block* block) {
+  if (worker->grid->schedule.kind == Schedule::Kind::kRandom) {
+    for (std::uint32_t i = block->count; i > 1; --i) {
+      const std::uint64_t random = next_random(&block->random_state) >> 32;
+      std::swap(block->order[i - 1], block->order[random * i >> 32]);
+    }
   }
-}
-
-void new_round(Worker* worker, Block* block) {
-  if (worker->grid->schedule.kind == Schedule::Kind::kRandom) shuffle_order(worker, block);
   block->position = ~0u;
   block->warp_turns = 0;
 }

@@ -7,10 +7,7 @@ namespace cuda_cpu {
 struct Block;
 struct Worker;
 
-/// The next thread to look at is the first of the order.
-void new_round(Worker* worker, Block* block);
-
-/// Puts the threads of a block into a random order.
-void shuffle_order(Worker* worker, Block* block);
+/// The next thread to look at is the first of the order, which is a new one where it is random.
+void new_round(const Worker* worker, Block* block);
 
 }  // namespace cuda_cpu

@@ -96,6 +96,7 @@ struct BlockProgress {
   std::uint32_t position = ~0u;  // of the running thread in the order
   std::uint32_t started = 0;     // order[0 .. started) have begun; the rest begins in this order
   std::uint32_t finished = 0;
+  std::uint64_t random_state = 0;  // of a random order
 
   // Block barrier.
   std::uint32_t arrived = 0;   // unless in step

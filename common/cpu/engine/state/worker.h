@@ -38,7 +38,6 @@ struct Worker {
   std::vector<Block*> spare;  // without a block to run
   std::vector<Stack*> stacks;
   std::vector<Stack*> free_stacks;
-  std::uint64_t random_state = 1;
   unsigned fruitless_turns = 0;  // around the live blocks, with nothing but yields and waits
   std::uint64_t progress_last_turn = 0;
 
