@@ -10,10 +10,11 @@
 #include <cstdlib>
 #include <string>
 
+/// False on the CPU backend, where times say nothing about a GPU.
 #ifdef __CUDA_CPU__
 constexpr bool kOnGpu = false;
 #else
-constexpr bool kOnGpu = true;  ///< false on the CPU backend, where times say nothing about a GPU
+constexpr bool kOnGpu = true;
 #endif
 
 /// 4_Ki = 4096, 16_Mi = 2^24, 1_Gi = 2^30.

@@ -21,7 +21,7 @@ objects = $(call in_each,$(1:%=obj/%.o))
 # What programs are compiled with, and linked with. Those of the chapters run for less than a second, and tests for a
 # second or two: optimising them (-O2) takes longer than it saves. Optimising what ASan and UBSan add takes longer than
 # the small sizes run. X-ray's flags are in xray.mk.
-# Arrays of known length that have no guard page: each index is compared, and report/bounds.cpp is called.
+# Arrays of known length that have no guard page: each index is compared, and engine/diagnosis/bounds.cpp is called.
 BOUNDS := $(if $(is_clang),-fsanitize=array-bounds,-fsanitize=bounds)
 ASAN_BUILD := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: choosing one, its attributes, how many blocks it holds at once, a clock of the whole
-// chip.
+// Devices: choosing one, its attributes, how many blocks it holds at once.
 #pragma once
 
 #include "options.cuh"

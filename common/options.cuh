@@ -104,7 +104,9 @@ class Options {
     opterr = 0;
     optind = 1;
     for (int got; (got = getopt_long_only(argc, argv, ":", table.data(), nullptr)) != -1;) {
-      const std::string here = argv[optind - 1];
+      // A value that stands apart is the last word that was read; the option is the one before it.
+      const bool value_is_apart = optarg != nullptr && optarg == argv[optind - 1];
+      const std::string here = argv[optind - (value_is_apart ? 2 : 1)];
       if (got >= kNumbers) set(options_[static_cast<std::size_t>(got - kNumbers)], optarg);
       if (got == ':' || ((got == kOnly || got == kCsv) && *optarg == 0))
         usage_error(here, ": a value is missing behind it");

@@ -3,8 +3,8 @@
 
 # It is compiled as three files, for much of what each source costs are standard headers that they share:
 # `hot`, which runs whenever one CUDA thread follows another, and, not optimised, `calls`, which a program makes, and the
-# rest. They are cut, and wait for the mirrored headers, so that two cores which also compile the pre-pass and a chapter
-# end together. hot is first in the library, so that the linker takes its copies of what several instantiate.
+# rest. They are cut so that two cores which also compile the pre-pass and a chapter end together; hot and the rest wait
+# for the mirrored headers. hot is first in the library, so that the linker takes its copies of what several instantiate.
 # Debuggers are told of lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing
 # and catches nothing.
 ENGINE := common/cpu/engine

@@ -26,7 +26,7 @@ class ResultTable {
   const Device device;  ///< that of --device
 
   /// Opens the device. A version reads and writes `data_bytes`; where they and `more_bytes` do not
-  /// fit, or --csv cannot be opened: one line, exit status 2. `more_columns` are the program's own.
+  /// fit: one line, exit status 2. `more_columns` are the program's own, which a GPU's table shows.
   ResultTable(const Options& options, std::size_t data_bytes, std::size_t more_bytes = 0,
               const std::vector<std::string>& more_columns = {})
       : opt(options),

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 20000, block = 256;
   const Options opt(argc, argv, "05_end_to_end", "what does the whole sum cost?",
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  ResultTable table(opt, n * sizeof(int), n * sizeof(int));
+  ResultTable table(opt, n * sizeof(int), div_up(n, block) * sizeof(long long));
   table.rate_in("% of whole");
   table.without_speedup();
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);

@@ -25,8 +25,8 @@ __global__ void sum_in_eight_slots(const int* x, long long* sums) {
   }
 }
 
-// Launches it with so many bytes of dynamic shared memory, which the kernel does not use. Says what
-// came of it; returns whether anything did.
+// Launches it with so many bytes of dynamic shared memory, which the kernel does not use. Prints
+// the outcome; true if the bug showed.
 bool is_noticed(std::size_t dynamic_bytes) {
   const std::vector<int> x = random_ints(kBlocks * kThreads, 0, 9, 1);
   const DeviceArray<int> d_x(x);
@@ -38,8 +38,11 @@ bool is_noticed(std::size_t dynamic_bytes) {
     status = cudaMemcpy(sums.data(), d_sums, d_sums.bytes(), cudaMemcpyDeviceToHost);
   const bool right = std::accumulate(sums.begin(), sums.end(), 0LL) ==
                      std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
+  const char* const sums_are = status != cudaSuccess ? "no sums"
+                               : right               ? "sums right"
+                                                     : "sums wrong";
   std::printf("%u slots for %u threads, %zu stray bytes: %s, %s\n", kBlocks, kThreads,
-              dynamic_bytes, cudaGetErrorName(status), right ? "sums right" : "no sums");
+              dynamic_bytes, cudaGetErrorName(status), sums_are);
   return status != cudaSuccess || !right;
 }
 

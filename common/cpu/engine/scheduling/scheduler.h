@@ -53,7 +53,8 @@ inline Thread* next_in_order(Block* block) {
   return next;
 }
 
-/// The same for a thread that very likely finds the next one in the order ready to run or to start.
+/// reschedule() for a thread that very likely finds the next one in the order ready to run or to
+/// start.
 inline void run_others(Block* block, Thread* self) {
   Thread* const next = next_in_order(block);
   if (next == nullptr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A running block and its CUDA threads, as the engine keeps them. Device-side inline functions
-// read a little of it; nothing outside the engine writes it.
+// read a little of it; nothing outside the engine writes it, but for
+// `observation`.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA's atomics call these functions in programs that are built for X-ray. The compiler itself
-// declares the functions that it calls.
+// By these functions device code tells X-ray and the race detector, in programs that are built for
+// them, what the compiler does not: atomics, cached loads, copies, fences, local arrays.
 #pragma once
 
 #include <cstddef>

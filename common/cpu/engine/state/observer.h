@@ -14,7 +14,8 @@ struct AsyncCopy;
 struct Block;
 struct GridLaunch;
 
-/// Functions that are null are not called.
+/// The functions that tell of grids and blocks beginning and ending and of barriers are always
+/// there; of the others, those that are null are not called.
 struct Observer {
   /// Before the first block. False: this grid is not observed.
   bool (*grid_begins)(const GridLaunch& launch);

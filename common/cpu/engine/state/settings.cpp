@@ -81,6 +81,7 @@ __attribute__((constructor(102))) void check_settings() {
   timeout_seconds();
   leaks_are_noted();
   allocation_alignment();
+  races();
   races_may_take();
 }
 
