@@ -236,6 +236,8 @@ async function lookAtTerms(page, file) {
   const visible = await Promise.all(links.map((link) => link.isVisible()))
   const link = links[visible.indexOf(true)]
   if (!link) return
+  // Where it clicked last there may be a term too, whose sentence would come first.
+  await page.mouse.move(0, 0)
   const sentence = await link.evaluate((a) => a.dataset.term)
   const expect = async (when, text) => {
     const is = await page.$eval('.term-box', (box) => {
