@@ -55,7 +55,7 @@ killed() {
   done
   for process in /proc/[0-9]*; do
     # The first of them is the oldest: its supervisors go with it.
-    if { tr '\0' ' ' <"$process/cmdline" | grep -q "common/labs grade .*OUT=$grades"; } 2>/dev/null; then
+    if { tr '\0' ' ' <"$process/cmdline" | grep -q " labs grade .*OUT=$grades"; } 2>/dev/null; then
       kill -s "$1" "${process#/proc/}" 2>/dev/null
     fi
   done
@@ -165,10 +165,10 @@ once >"$scratch/first" 2>&1 &
 main=$!
 # A supervisor is a child of a process with the same words: each is killed as soon as it is there.
 while kill -0 $main 2>/dev/null; do
-  for process in $(pgrep -f "common/labs grade .*OUT=$scratch/one.json"); do
+  for process in $(pgrep -f " labs grade .*OUT=$scratch/one.json"); do
     parent=$(ps -o ppid= -p "$process" 2>/dev/null)
     # Not python.sh, which looks for Python first.
-    if pgrep -f "python[0-9.]* -S common/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then
+    if pgrep -f "python[0-9.]* -S [^ ]* labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then
       kill -9 "$process" 2>/dev/null
     fi
   done
