@@ -9,6 +9,8 @@
 #include "kernel_testing.cuh"
 
 #define main experiment_main
+namespace experiments {  // apart from the program, whose names squares.cuh has, too
+#include "../chapters/05_shared_tree_reduction/experiments/squares.cuh"
 namespace end_to_end {
 #include "../chapters/05_shared_tree_reduction/experiments/end_to_end.cu"
 }
@@ -21,8 +23,10 @@ namespace shared_layouts {
 namespace stray_bytes {
 #include "../chapters/05_shared_tree_reduction/experiments/stray_bytes.cu"
 }
+}  // namespace experiments
 #undef main
 
+using namespace experiments;
 namespace {
 
 // Those of the chapter, and CUB's where there are any.

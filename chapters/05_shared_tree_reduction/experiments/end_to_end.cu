@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What does the whole sum cost, from the data in the host's memory to an answer there?
 
-#include "../../../common/common.cuh"
+#include "squares.cuh"
 
 constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware
 constexpr unsigned kSteps = 4;        // from the host's memory and back
 constexpr unsigned kItems = 8;        // elements per thread of sum_eight_each
-
-// The element this thread is responsible for.
-__device__ std::size_t global_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-// The square of x[i], or 0 (which changes no sum) for threads past the end of x. They must not
-// return early: everyone is needed at the barriers below.
-__device__ long long square_or_zero(const int* x, std::size_t n, std::size_t i) {
-  return i < n ? static_cast<long long>(x[i]) * x[i] : 0;
-}
-
-// Folds partial[0..count) into partial[0], the upper half onto the lower half: lanes that work are
-// neighbours and so are their slots. When the count is odd the middle slot waits for the next
-// level. Every thread of the block must call it, with a barrier after the last write to partial.
-__device__ void fold_to_front(long long* partial, unsigned count) {
-  while (count > 1) {
-    const unsigned half = (count + 1) / 2;
-    for (unsigned k = threadIdx.x; k < count - half; k += blockDim.x) {
-      partial[k] += partial[half + k];
-    }
-    __syncthreads();  // the next level reads sums that other threads have just written
-    count = half;
-  }
-}
 
 __global__ void sum_shared_sequential(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];

@@ -6,18 +6,7 @@
 
 #include <climits>
 
-#include "../../../common/common.cuh"
-
-// The element this thread is responsible for.
-__device__ std::size_t global_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-// The square of x[i], or 0 (which changes no sum) for threads past the end of x. They must not
-// return early: everyone is needed at the barriers below.
-__device__ long long square_or_zero(const int* x, std::size_t n, std::size_t i) {
-  return i < n ? static_cast<long long>(x[i]) * x[i] : 0;
-}
+#include "squares.cuh"
 
 // There is one dynamic array per launch. Several typed ones are carved from it, those with the
 // strictest alignment first, so that each begins where its type may begin for any block size.

@@ -3,14 +3,9 @@
 //
 // Not always: bytes that a launch asks for besides can hide it.
 
-#include "../../../common/common.cuh"
+#include "squares.cuh"
 
 constexpr unsigned kBlocks = 8, kThreads = 64;
-
-// The element this thread is responsible for.
-__device__ std::size_t global_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
 
 // A bug that was published: the array has a slot per block of the launch, and a block has 64
 // threads, each of which needs one.
