@@ -40,19 +40,13 @@ expect "the line that was added" grep -q '^// mine$' "$work/ex1_block_sum.cu"
 
 test_case "a solution passes under every order of threads, and make lab without EX goes on to the next exercise"
 cp $exercises/solutions/ex1_block_sum.cu $work/
-lab lab CH=05 EX=1
-expect_status 0
-expect_output "5 thread orders, no race"
+answers 0 "5 thread orders, no race" lab lab CH=05 EX=1
 expect_output "make lab CH=05 EX=2"
-lab lab
-expect_failure
-expect_output "exercise 2:"
+answers fails "exercise 2:" lab lab
 
 test_case "make lab without EX tells a pass that nobody has been told of, before it goes on"
 sed 's/sum += partial/sum = sum + partial/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
-lab lab
-expect_failure
-expect_output "passed    every block leaves the sum of its own elements"
+answers fails "passed    every block leaves the sum of its own elements" lab lab
 expect_output "(5 thread orders, no race)"
 expect_output "make solution CH=05 EX=1"
 expect_output "exercise 2:"
@@ -62,42 +56,32 @@ cp $exercises/solutions/ex1_block_sum.cu $work/
 
 test_case "a report of the CPU backend about a later try says at which size that was"
 sed 's/= sum;/= sum + (n == 1);/; s/i < n ?/i < n || n > 32 ?/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
-lab lab CH=05 EX=1
-expect_failure
-expect_output "at        n = 1, block 64, random values"
+answers fails "at        n = 1, block 64, random values" lab lab CH=05 EX=1
 expect_output "the CPU backend says, at n = 33, block 64, random values:"
 cp $exercises/solutions/ex1_block_sum.cu $work/
 
 test_case "a prediction that is wrong is opened at its own line"
 sed 's/\(kWarpsSequentialAt64 =\) 2/\1 3/' $exercises/solutions/ex4_wavefronts.cu >$work/ex4_wavefronts.cu
-lab lab CH=05 EX=4
-expect_failure
-expect_output "kWarpsSequentialAt64: too high"
+answers fails "kWarpsSequentialAt64: too high" lab lab CH=05 EX=4
 expect_output "open      $work/ex4_wavefronts.cu:$(sed -n '/kWarpsSequentialAt64 =/=' $work/ex4_wavefronts.cu)"
 expect_no_output "kInterleavedAt1: too"
 
 test_case "what was changed outside of the TODO of a prediction is opened there, and what stood there is shown"
 sed 's/__syncthreads();/;/' $exercises/ex4_wavefronts.cu >$work/ex4_wavefronts.cu
-lab lab CH=05 EX=4
-expect_failure
-expect_output "open      $work/ex4_wavefronts.cu:$(sed -n '/__syncthreads/=' $exercises/ex4_wavefronts.cu)"
+answers fails "open      $work/ex4_wavefronts.cu:$(sed -n '/__syncthreads/=' $exercises/ex4_wavefronts.cu)" lab lab CH=05 EX=4
 expect_output "was there __syncthreads();"
 rm $work/ex4_wavefronts.cu
 
 test_case "a wrong element is reported with index, expected and actual value, size, block and what such a pattern means"
 mutant ex2_block_tree slots_not_filled >$work/ex2_block_tree.cu
-lab lab CH=5 EX=2
-expect_failure
-expect_output "wrong     sums[0]: expected "
+answers fails "wrong     sums[0]: expected " lab lab CH=5 EX=2
 expect_output "n = 1, block 32, random values"
 expect_output " tries"
 expect_output "likely    only sizes that are no multiple of the block fail: the tail"
 
 test_case "a missing barrier is a race, named with both lines"
 mutant ex2_block_tree no_barrier_in_the_loop >$work/ex2_block_tree.cu
-lab lab CH=5 EX=2
-expect_failure
-expect_output "error: race: a"
+answers fails "error: race: a" lab lab CH=5 EX=2
 expect_output "nothing orders the two"
 expect_output "help: the lanes of a warp do not run in step: put __syncwarp() between the two"
 
@@ -140,38 +124,28 @@ fi
 
 test_case "what does not compile is shown at the learner's own line"
 sed 's/tree_of_block(/tree_of_block(unknown_type u, /' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
-lab lab CH=05 EX=2
-expect_failure
-expect_output "it does not compile"
+answers fails "it does not compile" lab lab CH=05 EX=2
 expect_output "open      $work/ex2_block_tree.cu:12"
 
 test_case "a function that was renamed is called so, and an empty file as well"
 sed 's/tree_of_block(/my_tree(/' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
-lab lab CH=05 EX=2
-expect_failure
-expect_output "likely    the check uses a name that your file no longer has"
+answers fails "likely    the check uses a name that your file no longer has" lab lab CH=05 EX=2
 expect_output "diff $exercises/ex2_block_tree.cu $work/ex2_block_tree.cu"
 : >$work/ex2_block_tree.cu
-lab lab CH=05 EX=2
-expect_failure
-expect_output "likely    the check uses a name that your file no longer has"
+answers fails "likely    the check uses a name that your file no longer has" lab lab CH=05 EX=2
 
 test_case "a starter that was edited in place is noticed, and the copy to edit is named"
 lab lab CH=05 EX=3
 expect_no_output "was edited"
 cp $exercises/ex3_block_maximum.cu "$scratch/starter.cu"
 cp $exercises/solutions/ex3_block_maximum.cu $exercises/
-lab lab CH=05 EX=3
-expect_failure
-expect_output "$exercises/ex3_block_maximum.cu was edited"
+answers fails "$exercises/ex3_block_maximum.cu was edited" lab lab CH=05 EX=3
 expect_output "Your copy is $work/ex3_block_maximum.cu"
 cp "$scratch/starter.cu" $exercises/ex3_block_maximum.cu
 rm $work/ex3_block_maximum.cu
 
 test_case "make's own last line is explained"
-lab lab CH=05 EX=2
-expect_failure
-expect_output "Error 1, means no more than: not yet"
+answers fails "Error 1, means no more than: not yet" lab lab CH=05 EX=2
 
 test_case "behind the last exercise come those that were left out; only after all of them it is over"
 run "$python" -c 'import sys
@@ -185,16 +159,12 @@ expect_output "CH=05 EX=2"
 test_case "of two TODOs the one that was not touched is named"
 sed 's/(void)x, (void)n, .*/for (unsigned k = 0; k < n; ++k) maxima[0] = largest[0] = x[k];/' \
   $exercises/ex3_block_maximum.cu >$work/ex3_block_maximum.cu
-lab lab CH=05 EX=3
-expect_failure
-expect_output "the TODO in line $(sed -n '/TODO: how many bytes/=' $work/ex3_block_maximum.cu) is as it was"
+answers fails "the TODO in line $(sed -n '/TODO: how many bytes/=' $work/ex3_block_maximum.cu) is as it was" lab lab CH=05 EX=3
 rm $work/ex3_block_maximum.cu
 
 test_case "hints come one by one, stay at the last, and can be asked for by level"
 for level in 1 2 3 3; do
-  lab hint CH=05 EX=2
-  expect_status 0
-  expect_output "hint $level of 3"
+  answers 0 "hint $level of 3" lab hint CH=05 EX=2
 done
 lab hint CH=05 EX=2 LEVEL=1
 expect_output "hint 1 of 3"
@@ -208,17 +178,11 @@ test_case "the solution is shown after a pass, or with FORCE=1"
 lab solution CH=05 EX=2
 expect_failure
 expect_no_output "i < n ?"
-lab solution CH=05 EX=2 FORCE=1
-expect_status 0
-expect_output "i < n ?"
-lab solution CH=05 EX=1
-expect_status 0
-expect_output "partial[kThreads]"
+answers 0 "i < n ?" lab solution CH=05 EX=2 FORCE=1
+answers 0 "partial[kThreads]" lab solution CH=05 EX=1
 
 test_case "make progress counts from the checks"
-lab progress CH=05
-expect_status 0
-expect_output "1  passed       1/1 points"
+answers 0 "1  passed       1/1 points" lab progress CH=05
 expect_output "2  failed       0/2 points"
 expect_output "3  not started  0/3 points"
 expect_output "next: make lab CH=05 EX=2"

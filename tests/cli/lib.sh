@@ -90,6 +90,15 @@ expect_status() { expect "status $1" [ "$status" -eq "$1" ]; }
 expect_failure() { expect "a failing status" [ "$status" -ne 0 ]; }
 expect_output() { expect "output with: $1" has "$output" "$1"; }
 expect_no_output() { expect "output without: $1" has_not "$output" "$1"; }
+# answers STATUS TEXT COMMAND...: the command, which uses run, ends with that status ("fails": with any but 0) and
+# prints the text.
+answers() {
+  local wanted=$1 text=$2
+  shift 2
+  "$@"
+  if [ "$wanted" = fails ]; then expect_failure; else expect_status "$wanted"; fi
+  expect_output "$text"
+}
 expect_one_line() { expect "one line" [ "$(lines_in "$output")" -eq 1 ]; }
 expect_one_error_line() { expect "one line on stderr" [ "$(lines_in "$err")" -eq 1 ]; }
 

@@ -49,9 +49,7 @@ expect_output "$first"
 expect "no build folder" [ ! -e "$tree/build" ]
 
 test_case "without a verb CH= and FILE= run what they name, and EX= asks for a verb"
-run make -n BACKEND=cpu CH="$number"
-expect_status 0
-expect_output "run_programs.sh build/cpu '$first'"
+answers 0 "run_programs.sh build/cpu '$first'" run make -n BACKEND=cpu CH="$number"
 run make CH=42
 expect_status 2
 expect_one_line
@@ -85,9 +83,7 @@ expect_output "doctor"
 test_case "a verb is one paragraph of the Makefile: with it make knows and prints the verb"
 awk '/^clean:/ { print "needs.greet = backend\ngreet:  ## say hello\n\t@echo hello from $(CHOSEN_BACKEND)\n" } 1' \
   Makefile >"$tree/Makefile"
-run make -C "$tree" --no-print-directory greet BACKEND=cpu
-expect_status 0
-expect_output "hello from cpu"
+answers 0 "hello from cpu" run make -C "$tree" --no-print-directory greet BACKEND=cpu
 run make -C "$tree" --no-print-directory
 expect_output "  greet        say hello"
 cp Makefile "$tree/Makefile"
@@ -112,16 +108,12 @@ expect_status 0
 expect "the backend in the first line" has "$(echo "$out" | head -1)" "backend cpu: as asked"
 
 test_case "options in ARGS reach the program, and its failure becomes make's"
-run make run BACKEND=cpu CH="$first" ARGS="--no-such-option"
-expect_failure
-expect_output "no-such-option"
+answers fails "no-such-option" run make run BACKEND=cpu CH="$first" ARGS="--no-such-option"
 
 test_case "a new chapter folder is a new chapter"
 mkdir -p "$tree/chapters/99_added"
 printf '// SPDX-License-Identifier: MIT\n// Chapter 99: is it found?\nint main() {}\n' >"$tree/chapters/99_added/added.cu"
-run make -C "$tree" --no-print-directory list CH=99
-expect_status 0
-expect_output "is it found?"
+answers 0 "is it found?" run make -C "$tree" --no-print-directory list CH=99
 rm -r "$tree/chapters/99_added"
 
 test_case "a changed header rebuilds the programs that include it"
@@ -205,9 +197,7 @@ fi
 rm -rf "$tree/work" "$commands" "$tree/build"
 
 test_case "several verbs run one after the other"
-run make -C "$tree" --no-print-directory list clean CH="$first"
-expect_status 0
-expect_output "$first"
+answers 0 "$first" run make -C "$tree" --no-print-directory list clean CH="$first"
 
 test_case "whatever is compiled is written beside its place and put there whole, for two makes may run at once"
 run make -n -C "$tree" V=1 CXX=g++ "build/cpu/$first" build/cpu-xray/libcudacpu.a build/cpu/zoo/early_return
@@ -221,9 +211,7 @@ output=$in_place
 expect "no command that writes in place" [ -z "$in_place" ]
 
 test_case "with -n a verb that starts make again runs nothing either"
-run make -n -C "$tree" --no-print-directory check BACKEND=cpu
-expect_status 0
-expect_output "common/tools/checks/check"
+answers 0 "common/tools/checks/check" run make -n -C "$tree" --no-print-directory check BACKEND=cpu
 expect "its commands and no result" [ "$(lines_in "$output")" -le 3 ]
 
 test_case "make works where /tmp cannot be written"
@@ -245,9 +233,7 @@ expect_output "$scratch/gone"
 expect "nothing on standard output" [ -z "$out" ]
 
 test_case "make doctor tells what is needed from what is optional"
-run make doctor
-expect_status 0
-expect_output "To run a chapter"
+answers 0 "To run a chapter" run make doctor
 expect_output "g++"
 expect_output "To run on a GPU"
 
@@ -260,9 +246,7 @@ for pair in FIEL:FILE= ch:CH= SANITISE:SANITIZE= EXERCISE:EX= BACKED:BACKEND=; d
 done
 run make list QUIET=1
 expect_output "common ones: CH="
-run make help list FIEL=x
-expect_failure
-expect_output "near it: FILE="
+answers fails "near it: FILE=" run make help list FIEL=x
 run env FIEL=x make list
 expect_status 0
 

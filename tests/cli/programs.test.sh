@@ -65,9 +65,7 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
   [ -f "chapters/$chapter/${chapter#*_}.cu" ] || continue
   if ! grep -q common.cuh "chapters/$chapter/${chapter#*_}.cu"; then
     test_case "$number: it runs, and says that all results are right"
-    run "$program"
-    expect_status 0
-    expect_output "1000 of 1000"
+    answers 0 "1000 of 1000" run "$program"
     continue
   fi
   test_case "$number: its question stands in its first line, its small runs are right and without a race"
@@ -89,9 +87,7 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
   fi
 
   test_case "$number: --help prints the options and the exit statuses"
-  run "$program" --help
-  expect_status 0
-  expect_output "--csv"
+  answers 0 "--csv" run "$program" --help
   expect_output "77"
 
   test_case "$number: --list names the versions, and --only runs each alone"

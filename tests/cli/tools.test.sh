@@ -390,9 +390,7 @@ test_case "a key that names nothing is one line, which says what there is"
 # names_nothing KEY SHOWN MESSAGE
 names_nothing() {
   printf '\n%s<!--=06:%s-->\n' "$2" "$1" >"$scratch/notes/number.md"
-  run in_notes --check number.md
-  expect_status 1
-  expect_output "number.md:2: <!--=06:$1-->: $3"
+  answers 1 "number.md:2: <!--=06:$1-->: $3" run in_notes --check number.md
   expect_one_line
 }
 names_nothing "fastt ms" 0 "no fastt in results/h200.csv; there are fast"
@@ -463,9 +461,7 @@ output=$(cat "$scratch/notes/README.md")
 expect_output '| guess, then unfold what was measured on NVIDIA H200'
 expect_output '| <details><summary>are &lt; and &gt; escaped?</summary>2,049 GB/s</details> |'
 sed -i.orig 's/folded/hidden/' "$scratch/notes/README.md"
-run in_notes README.md
-expect_status 1
-expect_output 'answers="hidden": only "folded" is known'
+answers 1 'answers="hidden": only "folded" is known' run in_notes README.md
 rm "$scratch/notes/README.md"*
 mv "$scratch/kept.md" "$chapter/README.md"
 mv "$scratch/kept.cu" "$chapter/sum.cu"
@@ -511,21 +507,13 @@ run in_notes --fill "$scratch/filled" slides/00_course.md
 expect_status 0
 expect "numbers" grep -q '^2,049 and 512.25' "$scratch/filled/00_course.md"
 sed -i.orig 's/05:fast/05:none/' "$scratch/notes/slides/00_course.md"
-run in_notes --check
-expect_status 1
-expect_output "slides/00_course.md:1: {{=05:none rate}}: no none in results/h200.csv; there are slow, fast"
-run in_notes --fill "$scratch/filled" slides/00_course.md
-expect_status 1
-expect_output "slides/00_course.md:1: {{=05:none rate}}: no none"
+answers 1 "slides/00_course.md:1: {{=05:none rate}}: no none in results/h200.csv; there are slow, fast" run in_notes --check
+answers 1 "slides/00_course.md:1: {{=05:none rate}}: no none" run in_notes --fill "$scratch/filled" slides/00_course.md
 mv "$scratch/notes/slides/00_course.md.orig" "$scratch/notes/slides/00_course.md"
 sed -i.orig 's/= 32;/= 16;/' "$chapter/sum.cu"
-run in_notes --check
-expect_status 1
-expect_output "slides/05_sum.md:1: code drifted from chapters/05_sum/sum.cu"
+answers 1 "slides/05_sum.md:1: code drifted from chapters/05_sum/sum.cu" run in_notes --check
 printf '<!-- table: chapters from="06" -->\n<!-- end -->\n' >>"$scratch/notes/slides/00_course.md"
-run in_notes --check
-expect_status 1
-expect_output "no chapter in that range"
+answers 1 "no chapter in that range" run in_notes --check
 mv "$chapter/sum.cu.orig" "$chapter/sum.cu"
 rm -r "$scratch/notes/slides"
 
@@ -584,18 +572,12 @@ expect_output '| 10:05 |         | end '
 run in_notes --check
 expect_status 0
 sed -i.orig 's/12 min, live/28 min, live/' "$scratch/notes/slides/05_sum.md"
-run in_notes --check
-expect_status 1
-expect_output "chapters/README.md:1: minutes drifted from the decks' notes"
+answers 1 "chapters/README.md:1: minutes drifted from the decks' notes" run in_notes --check
 expect_output "chapters/README.md:3: plan: the plan ends at 10:20, after 10:15"
 sed -i.orig 's/28 min, live/live, 28 min/' "$scratch/notes/slides/05_sum.md"
-run in_notes --check
-expect_status 1
-expect_output "slides/05_sum.md:14: this slide's notes do not begin with its minutes"
+answers 1 "slides/05_sum.md:14: this slide's notes do not begin with its minutes" run in_notes --check
 sed -i.orig 's/live, 28 min/12 min/; s/lab 05 2/lab 05 3/' "$scratch/notes/slides/05_sum.md" "$scratch/notes/chapters/README.md"
-run in_notes --check
-expect_status 1
-expect_output "exercises/README.md: no exercise 3 with minutes"
+answers 1 "exercises/README.md: no exercise 3 with minutes" run in_notes --check
 sed -i.orig 's/lab 05 3/talk 120: long/' "$scratch/notes/chapters/README.md"
 run in_notes --check
 expect_output "121 minutes without a pause, up to: deck course slides 1-1: again; at most 120"
@@ -610,9 +592,7 @@ expect_output '| 1        | 05 (13)  | 05 (50); tea | a walk  |'
 expect_output '| together | 13       | 50           | '
 refused() { # EDIT MESSAGE
   sed -i.orig "$1" "$scratch/notes/chapters/README.md"
-  run in_notes --check
-  expect_status 1
-  expect_output "chapters/README.md:1: weeks: $2"
+  answers 1 "chapters/README.md:1: weeks: $2" run in_notes --check
   mv "$scratch/notes/chapters/README.md.orig" "$scratch/notes/chapters/README.md"
 }
 refused 's/lecture="15"/lecture="12"/' "lecture 05 takes 13 minutes, more than 12"
@@ -626,14 +606,10 @@ rm -r "$scratch/notes/slides" "$scratch/notes/chapters/README.md"* "$chapter/exe
 
 test_case "notes that drifted from code or results are named by file and line"
 sed -i.orig 's/kSize;/kSize + 1;/' "$chapter/sum.cu"
-run in_notes --check
-expect_status 1
-expect_output "chapters/05_sum/README.md:3: code drifted from chapters/05_sum/sum.cu:6"
+answers 1 "chapters/05_sum/README.md:3: code drifted from chapters/05_sum/sum.cu:6" run in_notes --check
 mv "$chapter/sum.cu.orig" "$chapter/sum.cu"
 sed -i.orig 's/,2.0,/,3.0,/' "$chapter/results/h200.csv"
-run in_notes --check
-expect_status 1
-expect_output "table drifted from results/h200.csv"
+answers 1 "table drifted from results/h200.csv" run in_notes --check
 expect_output "4.0 drifted from 6.0, which is slow/fast ms; run make notes"
 mv "$chapter/results/h200.csv.orig" "$chapter/results/h200.csv"
 
@@ -646,9 +622,7 @@ cat >>"$chapter/README.md" <<'END'
 1<!--=n=1024 least(version)-->
 <!-- code: kTile -->
 END
-run in_notes --check
-expect_status 1
-expect_output "no function, type or constant called nonesuch"
+answers 1 "no function, type or constant called nonesuch" run in_notes --check
 expect_output "n=1024 are 2 rows of results/h200.csv; they differ in version, median_ms, rate"
 expect_output "version is no number in 2 of 2 rows"
 expect_output "no <!-- end --> follows"
@@ -658,9 +632,7 @@ test_case "missing files, files that nobody reads and dead links are found"
 in_check() { (cd "$scratch/notes" && "$python" "$tools/.." tools.checks.check_text); }
 printf '[a](nowhere.md) and [b](#no-heading) and [c](#sum) and ![d](figures/x.svg)\n' >>"$chapter/README.md"
 echo "--n 5" >"$chapter/xray.args"
-run in_check
-expect_status 1
-expect_output 'no tests/05_sum.test.cu'
+answers 1 'no tests/05_sum.test.cu' run in_check
 expect_output "chapters/05_sum/xray.args: nobody reads it here"
 expect_output "dead link nowhere.md"
 expect_output "dead link #no-heading"
@@ -677,9 +649,7 @@ const std::string notes = "chapters/05_sum/lab_notes.md: ";
         notes + "Tilesets");
   check("chapters/05_sum/README.md: Gone", "chapters/05_sum/gone.md: Tiles");
 END
-run in_check
-expect_status 1
-expect_output 'ex1_a.check.cu:3: chapters/05_sum/lab_notes.md has no section "Tilesets"; there are: Tiles'
+answers 1 'ex1_a.check.cu:3: chapters/05_sum/lab_notes.md has no section "Tilesets"; there are: Tiles' run in_check
 expect_output 'ex1_a.check.cu:4: chapters/05_sum/README.md has no section "Gone"'
 expect_output "ex1_a.check.cu:4: no file chapters/05_sum/gone.md"
 expect "three complaints" [ "$(grep -c "ex1_a.check.cu:[34]" <<<"$output")" -eq 3 ]
@@ -694,9 +664,7 @@ rm "$chapter/lab_notes.md"
 test_case "tabs and trailing blanks are found, but not the tabs of a Makefile's rules"
 printf '// SPDX-License-Identifier: MIT\n\tint x; \n' >"$scratch/notes/bad.cu"
 printf '# SPDX-License-Identifier: MIT\nall:\n\techo x\n' >"$scratch/notes/rules.mk"
-run in_check
-expect_status 1
-expect_output "bad.cu:2: a tab"
+answers 1 "bad.cu:2: a tab" run in_check
 expect_output "bad.cu:2: blanks at the end"
 expect_no_output "rules.mk"
 
@@ -782,9 +750,7 @@ cat >"$2" <<REPORT
 "2","void sum_tree<(int)256>(const int *)","smsp__inst_executed.sum","inst","1,234"
 "3","copy(int *)","smsp__inst_executed.sum","inst","7"
 REPORT'
-run in_profiled gpu 05_sum
-expect_status 0
-expect_output "| 1000 | 1234 | inst |"
+answers 0 "| 1000 | 1234 | inst |" run in_profiled gpu 05_sum
 expect "the measurement in a file" grep -q '^tree,--n 1Mi,sum_tree,smsp__inst_executed.sum,1000,1234,inst' \
   "$profiled/chapters/05_sum/results/h200_profile.csv"
 

@@ -76,37 +76,26 @@ for chapter in $coalesced $tree_sum; do
   expect_status 0
   run with EVENTS="$scratch/second.json" common/tools/run/xray.sh $dir "$chapter"
   expect "the same bytes for $chapter" cmp -s "$scratch/first.json" "$scratch/second.json"
-  run python3 "$scratch/sums.py" "$scratch/second.json" "build/xray/$chapter.csv"
-  expect_status 0
-  expect_output "kernels, "
+  answers 0 "kernels, " run python3 "$scratch/sums.py" "$scratch/second.json" "build/xray/$chapter.csv"
 done
 
 test_case "EVENTS= says how many steps it kept, and what it cannot do"
-run with EVENTS="$scratch/first.json" common/tools/run/xray.sh $dir $tree_sum --only shared_one_thread
-expect_status 0
-expect_output "of 530 steps are kept"
-run with EVENTS="$scratch/none.json" BLOCK=99999999 common/tools/run/xray.sh $dir $tree_sum
-expect_status 2
-expect_output "BLOCK=99999999: no kernel has such a block"
-run with EVENTS="$scratch/none.json" BLOCK=-1 common/tools/run/xray.sh $dir $tree_sum
-expect_status 2
-expect_output "BLOCK=-1: expected a block's number, from 0"
-run with BLOCK=1 common/tools/run/xray.sh $dir $tree_sum
-expect_status 2
-expect_output "BLOCK=1 goes with EVENTS= or HTML="
+answers 0 "of 530 steps are kept" run with EVENTS="$scratch/first.json" common/tools/run/xray.sh $dir $tree_sum --only shared_one_thread
+answers 2 "BLOCK=99999999: no kernel has such a block" \
+  run with EVENTS="$scratch/none.json" BLOCK=99999999 common/tools/run/xray.sh $dir $tree_sum
+answers 2 "BLOCK=-1: expected a block's number, from 0" \
+  run with EVENTS="$scratch/none.json" BLOCK=-1 common/tools/run/xray.sh $dir $tree_sum
+answers 2 "BLOCK=1 goes with EVENTS= or HTML=" run with BLOCK=1 common/tools/run/xray.sh $dir $tree_sum
 
 test_case "HTML= writes the explorer with a block's steps in it, and says which it left out"
-run make --no-print-directory xray CH=03 HTML="$scratch/page.html" BLOCK=1 ONLY=sum_chunked,grid_strided
-expect_status 0
-expect_output "-> $scratch/page.html"
+answers 0 "-> $scratch/page.html" run make --no-print-directory xray CH=03 HTML="$scratch/page.html" BLOCK=1 ONLY=sum_chunked,grid_strided
 expect "one page" [ "$(grep -c '<title>' "$scratch/page.html")" -eq 1 ]
 expect "its end" [ "$(tail -1 "$scratch/page.html")" = '</html>' ]
 expect "the steps of block 1" grep -q '"block_number":1,' "$scratch/page.html"
 expect "the source" grep -q 'sum += square(x\[i\]);' "$scratch/page.html"
 for mark in @STEPS@ @READER@; do expect "no mark left" has_not "$(<"$scratch/page.html")" "$mark"; done
-run with HTML="$scratch/page.html" common/tools/run/xray.sh $dir $coalesced --only single_thread
-expect_status 0
-expect_output "sum_single_thread: the first 2000 of 131077 steps are kept"
+answers 0 "sum_single_thread: the first 2000 of 131077 steps are kept" \
+  run with HTML="$scratch/page.html" common/tools/run/xray.sh $dir $coalesced --only single_thread
 
 test_case "HTML= refuses what does not go with it, and writes a whole page or none"
 for other in EVENTS CSV LINE; do
@@ -115,12 +104,8 @@ for other in EVENTS CSV LINE; do
   expect_one_line
   expect_output "HTML="
 done
-run with HTML="$scratch/none.html" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
-expect_status 2
-expect_output "one chapter"
-run make --no-print-directory xray CH=05 EX=1 HTML="$scratch/none.html"
-expect_failure
-expect_output "HTML= is for programs, not for labs"
+answers 2 "one chapter" run with HTML="$scratch/none.html" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
+answers fails "HTML= is for programs, not for labs" run make --no-print-directory xray CH=05 EX=1 HTML="$scratch/none.html"
 expect "no page" [ ! -e "$scratch/none.html" ]
 mkdir "$scratch/taken"
 for bad in "$scratch/taken" "$scratch/no/such.html"; do
@@ -134,9 +119,7 @@ expect "nothing left behind" [ -z "$(ls -A "$scratch/taken")$(find "$scratch" -m
 # ---- what it says --------------------------------------------------------------------------------
 
 test_case "make xray lists a kernel's source with the counts beside the lines"
-run make --no-print-directory xray CH=03 ONLY=sum_chunked,sum_strided
-expect_status 0
-expect_output "no cache is modelled"
+answers 0 "no cache is modelled" run make --no-print-directory xray CH=03 ONLY=sum_chunked,sum_strided
 expect_output "sum_chunked<<<"
 expect_output "32/4 sectors"
 expect_output "4/4 sectors"
@@ -154,9 +137,7 @@ expect "the columns in the first line" has "$(printf '%s\n' "$out" | head -1)" "
 expect "rows of counts in the others" [ -z "$(printf '%s\n' "$out" | sed 1d | grep -v '^"')" ]
 
 test_case "a grid is sampled by as many blocks as are asked for, and the listing says so"
-run with BLOCKS=3 common/tools/run/xray.sh $dir $coalesced --only grid_strided --grid $grid
-expect_status 0
-expect_output "3 of $grid blocks counted"
+answers 0 "3 of $grid blocks counted" run with BLOCKS=3 common/tools/run/xray.sh $dir $coalesced --only grid_strided --grid $grid
 expect_output "BLOCKS=all"
 run with BLOCKS=all common/tools/run/xray.sh $dir $coalesced --only grid_strided --grid $grid
 expect_output "$grid of $grid blocks counted"
@@ -192,9 +173,7 @@ line=$(awk -F, '/^"sum_chunked".*,load,/ { for (i = 1; i <= NF; i++) if ($i == "
   "$scratch/counts.csv")
 
 test_case "a line's first request is drawn, always with the same bytes"
-run with LINE="$line" SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_status 0
-expect_output "$scratch/a.svg"
+answers 0 "$scratch/a.svg" run with LINE="$line" SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 run with LINE="coalesced_threads.cu:$line" SVG="$scratch/b.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 0
 expect "the same drawing for FILE:LINE" cmp -s "$scratch/a.svg" "$scratch/b.svg"
@@ -209,9 +188,7 @@ if command -v xmllint >/dev/null 2>&1; then
 fi
 
 test_case "make xray LINE= without SVG= draws below build/"
-run make --no-print-directory xray CH=03 LINE="$line" ONLY=sum_chunked
-expect_status 0
-expect_output "-> build/xray/$coalesced.line$line.svg"
+answers 0 "-> build/xray/$coalesced.line$line.svg" run make --no-print-directory xray CH=03 LINE="$line" ONLY=sum_chunked
 expect "the same drawing" cmp -s "$scratch/a.svg" "build/xray/$coalesced.line$line.svg"
 
 # ---- what it refuses -----------------------------------------------------------------------------
@@ -222,9 +199,7 @@ expect_status 2
 expect_one_line
 expect_output "no_such_version"
 expect_output "sum_strided"
-run make --no-print-directory xray CH=03 ONLY=no_such_version
-expect_status 2
-expect_output "no_such_version"
+answers 2 "no_such_version" run make --no-print-directory xray CH=03 ONLY=no_such_version
 
 test_case "a line that touches no memory is one line with those that do"
 run with LINE=1 SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
@@ -310,22 +285,16 @@ int main() {
   std::printf("square_each  ok\n");
 }
 END
-run make -C "$tree" --no-print-directory xray CH=99
-expect_status 0
-expect_output "square_each<<<"
+answers 0 "square_each<<<" run make -C "$tree" --no-print-directory xray CH=99
 expect_output "check of its results passed"
 expect_output "\`*\` marks the access of a launch that wastes most"
 sed 's/ \*= x\[threadIdx.x\]/ *= 2/' "$small/squares.cu" >"$scratch/wrong.cu" && mv "$scratch/wrong.cu" "$small/squares.cu"
-run make -C "$tree" --no-print-directory xray CH=99
-expect_failure
-expect_output "square_each  WRONG"
+answers fails "square_each  WRONG" run make -C "$tree" --no-print-directory xray CH=99
 expect_no_output "check of its results passed"
 
 test_case "X-ray claims no check of results for a program that has none"
 sed '/WRONG/d; /ok/d' "$small/squares.cu" >"$scratch/silent.cu" && mv "$scratch/silent.cu" "$small/squares.cu"
-run make -C "$tree" --no-print-directory xray CH=99
-expect_status 0
-expect_output "square_each<<<"
+answers 0 "square_each<<<" run make -C "$tree" --no-print-directory xray CH=99
 expect_no_output "check of its results passed"
 expect_output "What the program printed is in build/xray/99_squares.out"
 
@@ -356,18 +325,15 @@ END
 mkdir "$scratch/refusing"
 printf '#!/bin/sh\necho "squares.cu(7): error: no" >&2\nexit 1\n' >"$scratch/refusing/nvcc"
 chmod +x "$scratch/refusing/nvcc"
-run with PATH="$scratch/refusing:$PATH" make -C "$tree" --no-print-directory xray CH=99
-expect_status 0
-expect_output "nvcc does not compile 99_squares, so the counts are the source's"
+answers 0 "nvcc does not compile 99_squares, so the counts are the source's" \
+  run with PATH="$scratch/refusing:$PATH" make -C "$tree" --no-print-directory xray CH=99
 expect_output "  global load           1  32.0  16/16 sectors    100% |    7"
 expect_no_output "std::printf" # the kernel ends where its braces close, wherever they stand
 expect_output "The counts are the source's: "
 expect_no_output "  ~ "
 expect "what nvcc said" grep -q 'error: no' "$tree/build/xray/99_squares.nvcc"
 if nvcc --version >/dev/null 2>&1; then
-  run make -C "$tree" --no-print-directory xray CH=99
-  expect_status 0
-  expect_output "nvcc  99_squares"
+  answers 0 "nvcc  99_squares" run make -C "$tree" --no-print-directory xray CH=99
   expect_output "The counts are the machine code's: "
   expect_output "  global load           2  32.0  16/16 sectors "
   expect_output "  ~ nvcc loads 2 parts of it by themselves: 2 requests for 1"
@@ -427,6 +393,4 @@ int main() {
   return error;
 }
 END
-run env CUDA_CPU_TIMEOUT=0.5 make -C "$tree" --no-print-directory xray CH=99
-expect_status 0
-expect_output "192000  32.0"
+answers 0 "192000  32.0" run env CUDA_CPU_TIMEOUT=0.5 make -C "$tree" --no-print-directory xray CH=99

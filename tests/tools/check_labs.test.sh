@@ -24,15 +24,9 @@ expect_output "0 complaints"
 
 test_case "SHARE=k/n tries a part of the mutants, and the parts are all of them"
 share() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2 SHARE="$1"; }
-share 1/2
-expect_status 0
-expect_output "8 mutants rejected"
-share 2/2
-expect_status 0
-expect_output "7 mutants rejected"
-share 3/2
-expect_status 2
-expect_output "SHARE=3/2: expected k/n"
+answers 0 "8 mutants rejected" share 1/2
+answers 0 "7 mutants rejected" share 2/2
+answers 2 "SHARE=3/2: expected k/n" share 3/2
 
 # broken NAME FILE SED_SCRIPT TEXT: with FILE changed that way make check-labs says TEXT
 broken() {

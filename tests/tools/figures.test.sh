@@ -51,9 +51,7 @@ expect_one_error_line
 expect_output "$stored: the kernels do something else now; run make xray-traces figures"
 
 test_case "tracing again mends it, byte for byte"
-run in_copy traces $dir $tree
-expect_status 0
-expect_output "traced $stored"
+answers 0 "traced $stored" run in_copy traces $dir $tree
 expect "the same file" cmp -s $stored "$copy/$stored"
 
 test_case "steps of a block that a kernel no longer makes are found, and tracing again mends them, byte for byte"
@@ -63,16 +61,12 @@ run in_copy traces --check $dir $tree
 expect_status 1
 expect_one_error_line
 expect_output "$events: the kernels do something else now; run make xray-traces"
-run in_copy traces $dir $tree
-expect_status 0
-expect_output "traced $events"
+answers 0 "traced $events" run in_copy traces $dir $tree
 expect "the same file" cmp -s $events "$copy/$events"
 
 test_case "a trace that is missing, or that settings do not name, is found"
 rm "$copy/$stored"
-run in_copy traces --check $dir $tree
-expect_status 1
-expect_output "$stored: the kernels do something else now"
+answers 1 "$stored: the kernels do something else now" run in_copy traces --check $dir $tree
 { cat $stored; sed -n '2s/^[a-z]*,/other,/p' $stored; } >"$copy/$stored"
 run in_copy traces --check $dir $tree
 expect_status 1
@@ -87,9 +81,7 @@ expect_output "'../x': a name is made of a-z, 0-9 and _"
 
 test_case "a version that there is not leaves the stored traces alone"
 awk '{ print } /^\[traces\]/ { print "new: --only no_such_version" }' "$plain" >"$copy/$settings"
-run in_copy traces $dir $tree
-expect_status 1
-expect_output "no_such_version"
+answers 1 "no_such_version" run in_copy traces $dir $tree
 expect "the traces are as they were" cmp -s $stored "$copy/$stored"
 cp "$plain" "$copy/$settings"
 
@@ -124,12 +116,8 @@ expect "what screen readers read" grep -q 'role="img".*<title id="title">.*<desc
 test_case "a number that changes in a CSV changes the figure, and is found until it is drawn"
 measured=chapters/$tree/results/h200.csv
 awk 'BEGIN { FS = OFS = "," } $12 == "shared_sequential" { $13 = 0.5 } { print }' "$measured" >"$copy/$measured"
-run draw --check $tree
-expect_status 1
-expect_output "$figure: drifted from its script or data; run make figures"
-run draw $tree
-expect_status 0
-expect_output "drew $figure"
+answers 1 "$figure: drifted from its script or data; run make figures" run draw --check $tree
+answers 0 "drew $figure" run draw $tree
 cp "$measured" "$copy/$measured"
 
 test_case "a picture whose counts are not X-ray's is not drawn"
@@ -152,9 +140,7 @@ style.words(ax, 20, 20, "first")
 $2
 style.save(fig, "try", "title", "description")
 PYTHON
-  run env FIGURES_ROOT="$scratch/drawn" PYTHONDONTWRITEBYTECODE=1 "$python" "$scratch/try.py"
-  expect_failure
-  expect_output "$1"
+  answers fails "$1" run env FIGURES_ROOT="$scratch/drawn" PYTHONDONTWRITEBYTECODE=1 "$python" "$scratch/try.py"
   expect "no figure" [ ! -e "$scratch/drawn/chapters/$tree/figures/try.svg" ]
 }
 test_case "text that cannot be read is refused: small, pale, over other text, outside"

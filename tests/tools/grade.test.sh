@@ -214,9 +214,7 @@ hand_in ada ex1_block_sum <"$exercises/ex1_block_sum.cu"
 mutant ex2_block_tree no_barrier_in_the_loop | hand_in '=1+1, "x"' ex2_block_tree
 mutant ex2_block_tree barrier_only_where_work_is | hand_in stuck ex2_block_tree
 cp "$exercises/solutions/ex3_block_maximum.cu" "$class/stuck/"
-run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/book/grades.csv"
-expect_status 0
-expect_output "grades.feedback/"
+answers 0 "grades.feedback/" run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/book/grades.csv"
 expect_output "ex3_block_maximum.cu: ignored, its place is in a folder 05_shared_tree_reduction"
 cat >"$scratch/books.py" <<'PYTHON'
 import csv, json, sys
@@ -252,9 +250,7 @@ hand_in ada ex2_block_tree <"$exercises/solutions/ex2_block_tree.cu"
 hand_in guest ex2_block_tree <"$exercises/ex2_block_tree.cu"
 listed() { run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction EX=2 OUT="$scratch/listed_grades/$1.csv"; }
 printf '\xef\xbb\xbffolder;name;id\r\nzoe;"Zoe, Z.";0071\r\nada;Ada Lovelace;0042\r\n' >"$class/students.csv"
-listed own
-expect_status 0
-expect_output "guest: not in students.csv"
+answers 0 "guest: not in students.csv" listed own
 expect "a line for zoe" [ "$(grep -c '^zoe .* 0/2 .*nothing handed in$' <<<"$output")" -eq 1 ]
 expect_no_output "students.csv: not a folder"
 cat >"$class/students.csv" <<'END'

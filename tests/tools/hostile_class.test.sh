@@ -77,9 +77,7 @@ expect_output "known from before"
 expect "six results" [ "$(wc -l <"$grades.partial")" -ge 6 ]
 
 test_case "every honest submission is right, and no hostile one"
-run make -s grade BACKEND=cpu TIME=15 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades"
-expect_status 0
-expect_output "known from before"
+answers 0 "known from before" run make -s grade BACKEND=cpu TIME=15 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades"
 if [ -n "${NO_BWRAP:-}" ]; then expect_output "not kept out: "; fi
 run "$python" tests/tools/made_up_class.py judge "$class" "$grades"
 expect_status 0
@@ -180,9 +178,7 @@ expect_failure
 expect_output "lost: 05.1"
 expect_output "1 not graded"
 expect "nothing kept" [ ! -s "$scratch/one.json.partial" ]
-run once
-expect_status 0
-expect_output "1/1"
+answers 0 "1/1" run once
 
 test_case "a full disk and a tree that cannot be written are said in one line, and nobody's grade is lost"
 if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then

@@ -41,9 +41,7 @@ mkdir -p work/04_multi_block
 dot=ex3_dot_in_one_wave
 sed 's/device_attribute(cudaDevAttrMultiProcessorCount, 0)/std::max(2, &)/' \
   chapters/04_multi_block/exercises/solutions/$dot.cu >work/04_multi_block/$dot.cu
-lab lab CH=4 EX=3
-expect_failure
-expect_output "on a device of 1 SM: expected"
+answers fails "on a device of 1 SM: expected" lab lab CH=4 EX=3
 expect_output "likely    right in 5 orders of threads, and no race was found"
 expect_no_output "other threads first"
 
@@ -84,62 +82,46 @@ lab lab CH=05 EX=1
 expect_status 0
 expect_no_output "warns"
 sed 's/sums\[blockIdx.x\] = sum;/int spare = sum; sums[blockIdx.x] = sum;/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
-lab lab CH=05 EX=1
-expect_status 0
-expect_output "the compiler warns:"
+answers 0 "the compiler warns:" lab lab CH=05 EX=1
 expect_output "$work/ex1_block_sum.cu:$(sed -n '/int spare/=' $work/ex1_block_sum.cu)"
 expect_output "unused variable"
 cp "$scratch/mine.cu" $work/ex1_block_sum.cu
 
 test_case "make xray CH= EX= shows the learner's own lines with their counts"
-lab xray CH=05 EX=1
-expect_status 0
-expect_output "sum_of_block<<<"
+answers 0 "sum_of_block<<<" lab xray CH=05 EX=1
 expect_output "| $work/ex1_block_sum.cu"
 expect "counts at the line of the file" grep -q "global store .*|   $(sed -n '/sums.blockIdx.x. = /=' $work/ex1_block_sum.cu)  " <<<"$out"
 expect_no_output "passed;"
 lab xray CH=05 EX=1 CSV=-
 expect "counts alone" has "$(printf '%s\n' "$out" | sed -n 2p)" '"sum_of_block"'
-lab xray CH=05 EX=1 LINE=1
-expect_status 2
-expect_output "LINE=1: no access to memory in that line"
+answers 2 "LINE=1: no access to memory in that line" lab xray CH=05 EX=1 LINE=1
 
 test_case "what a check counts itself is in the listing as well; a starter is copied, and that is said"
 lab xray CH=00 EX=1
 expect_output "new: work/00_first_kernel/ex1_scale_and_add.cu"
 cp chapters/00_first_kernel/exercises/solutions/ex1_scale_and_add.cu work/00_first_kernel/
-lab xray CH=00 EX=1
-expect_status 0
-expect_output "global load"
+answers 0 "global load" lab xray CH=00 EX=1
 rm -r work/00_first_kernel
 
 test_case "X-ray does not tell a prediction's answer before it is passed"
-lab xray CH=05 EX=4
-expect_failure
-expect_output "first predict: make lab CH=05 EX=4"
+answers fails "first predict: make lab CH=05 EX=4" lab xray CH=05 EX=4
 rm $work/ex4_wavefronts.cu
 
 test_case "a printf in a kernel is shown: of the try that failed, or of the first that printed when all is right"
 cp $work/ex1_block_sum.cu "$scratch/mine.cu"
 sed 's/= sum;/= sum + (n == 33); printf("%llu elements, block %u of %u\\n", (unsigned long long)n, blockIdx.x, gridDim.x);/' \
   $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
-lab lab CH=05 EX=1
-expect_failure
-expect_output "at        n = 33"
+answers fails "at        n = 33" lab lab CH=05 EX=1
 expect_output "your program printed, in this try:"
 expect_output "| 33 elements, block 0 of 1"
 expect_no_output "| 32 elements"
 sed -i.bak 's/ + (n == 33)//' $work/ex1_block_sum.cu && rm $work/ex1_block_sum.cu.bak
-lab lab CH=05 EX=1
-expect_status 0
-expect_output "in the first try that prints:"
+answers 0 "in the first try that prints:" lab lab CH=05 EX=1
 expect_output "| 1 elements, block 0 of 1"
 expect_no_output "All tests passed"
 
 test_case "GDB=1 builds the check with variables and says what to type"
-lab lab CH=05 EX=1 GDB=1
-expect_status 0
-expect_output "gdb build/labs/05_shared_tree_reduction/ex1_block_sum/gdb/check"
+answers 0 "gdb build/labs/05_shared_tree_reduction/ex1_block_sum/gdb/check" lab lab CH=05 EX=1 GDB=1
 expect_output "break $work/ex1_block_sum.cu:"
 expect "the program" [ -x build/labs/05_shared_tree_reduction/ex1_block_sum/gdb/check ]
 cp "$scratch/mine.cu" $work/ex1_block_sum.cu

@@ -10,20 +10,14 @@ own() { run make --no-print-directory BACKEND=cpu "$@"; }
 expect_one_complaint() { expect "one line, beside make's own" [ "$(grep -cv '^make: ' <<<"$err")" -eq 1 ]; }
 
 test_case "make new makes a program, once, and says what to type next"
-own new NAME=hello
-expect_status 0
-expect_output "make run FILE=work/hello.cu"
+answers 0 "make run FILE=work/hello.cu" own new NAME=hello
 expect "a file" [ -f work/hello.cu ]
 before=$(cksum <work/hello.cu)
-own new NAME=hello
-expect_status 2
-expect_output "work/hello.cu is there already"
+answers 2 "work/hello.cu is there already" own new NAME=hello
 expect "the same file" [ "$(cksum <work/hello.cu)" = "$before" ]
 # shellcheck disable=SC2016  # a $ as it is typed
 for bad in '' '../x' 'a b' '1a' 'a$b'; do
-  own new NAME="$bad"
-  expect_status 2
-  expect_output "NAME="
+  answers 2 "NAME=" own new NAME="$bad"
   expect_one_complaint
 done
 
@@ -31,9 +25,7 @@ test_case "EDITOR=vscode writes settings for its debugger, once; the variable of
 EDITOR=vscode own new NAME=plain
 expect_status 0
 expect "no settings" [ ! -e .vscode ]
-own new NAME=blur-2 EDITOR=vscode
-expect_status 0
-expect_output "make build FILE=work/blur-2.cu BACKEND=cpu RACES=0"
+answers 0 "make build FILE=work/blur-2.cu BACKEND=cpu RACES=0" own new NAME=blur-2 EDITOR=vscode
 programs_in() {
   "$(common/tools/setup/python.sh)" -c '
 import json, sys
@@ -48,9 +40,7 @@ if command -v gdb >/dev/null 2>&1; then
   expect_output "work/blur-2.cu:"
 fi
 before=$(cksum <.vscode/launch.json)
-own new NAME=other EDITOR=vscode
-expect_status 0
-expect_output ".vscode/launch.json is there already"
+answers 0 ".vscode/launch.json is there already" own new NAME=other EDITOR=vscode
 expect "the same settings" [ "$(cksum <.vscode/launch.json)" = "$before" ]
 own new NAME=more EDITOR=emacs
 expect_status 2
@@ -58,9 +48,7 @@ expect_one_complaint
 expect "no program" [ ! -e work/more.cu ]
 
 test_case "make run FILE= compiles it once and runs it"
-own run FILE=work/hello.cu
-expect_status 0
-expect_output "c++   work/hello.cu"
+answers 0 "c++   work/hello.cu" own run FILE=work/hello.cu
 expect_output "0 of 1000 results are wrong"
 own run FILE=work/hello.cu
 expect_status 0
@@ -68,18 +56,12 @@ expect_no_output "c++   work/hello.cu"
 expect_output "0 of 1000 results are wrong"
 
 test_case "SCHEDULE=all runs it under several orders of threads"
-own run FILE=work/hello.cu SCHEDULE=all
-expect_status 0
-expect_output "the same output under 5 orders"
+answers 0 "the same output under 5 orders" own run FILE=work/hello.cu SCHEDULE=all
 
 test_case "make xray FILE= and make races FILE="
-own xray FILE=work/hello.cu
-expect_status 0
-expect_output "global load          32"
+answers 0 "global load          32" own xray FILE=work/hello.cu
 expect_output "y[i] = 2 * x[i]"
-own races FILE=work/hello.cu
-expect_status 0
-expect_output "no race"
+answers 0 "no race" own races FILE=work/hello.cu
 
 test_case "several files and headers, with awkward names, outside of the tree"
 away="$scratch/it's \$away; (b)"
@@ -119,9 +101,7 @@ echo '#include <names.h>
 int twice_on_host(int x) { return 2 * AT(&x, 0); }' >"$away/host.cpp"
 both="\"$away/main file.cu\" \"$away/host.cpp\""
 folders="\"$away/my headers\""
-own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
-expect_status 0
-expect_output "result 192 of $away/main file.cu"
+answers 0 "result 192 of $away/main file.cu" own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
 own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
 expect_no_output "c++ "
 sleep 1
@@ -166,26 +146,16 @@ int main() {
 END
 own run FILE=work/defined.cu
 expect_output "N 4, first 34, last 4, named none"
-own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
-expect_status 0
-expect_output "c++   work/defined.cu"
+answers 0 "c++   work/defined.cu" own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
 expect_output "N 64, first 638, last 8, named it is mine"
 own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
 expect_no_output "c++   work/defined.cu"
-own run FILE=work/defined.cu DEFINE="N=32  SHARED=__shared__" RACES=0
-expect_status 0
-expect_output "N 32, first 314, last 4, named none"
-own run FILE=work/defined.cu DEFINE=SHARED=
-expect_failure
-expect_output "work/defined.cu:15:"
+answers 0 "N 32, first 314, last 4, named none" own run FILE=work/defined.cu DEFINE="N=32  SHARED=__shared__" RACES=0
+answers fails "work/defined.cu:15:" own run FILE=work/defined.cu DEFINE=SHARED=
 expect_output "error: static assertion failed: SHARED does not stand for __shared__ here"
 sed '/^#ifndef SHARED/,/^#endif/d' work/defined.cu >work/shared_by_option.cu
-own run FILE=work/shared_by_option.cu DEFINE=SHARED=__shared__
-expect_status 0
-expect_output "N 4, first 34, last 4, named none"
-own run FILE=work/shared_by_option.cu
-expect_failure
-expect_output "work/shared_by_option.cu:12:3: error: 'SHARED'"
+answers 0 "N 4, first 34, last 4, named none" own run FILE=work/shared_by_option.cu DEFINE=SHARED=__shared__
+answers fails "work/shared_by_option.cu:12:3: error: 'SHARED'" own run FILE=work/shared_by_option.cu
 
 test_case "a program with cuBLAS is linked with it, also when only a header of its own includes it"
 echo '#include <cublas_v2.h>' >work/with_cublas.h
@@ -205,16 +175,10 @@ int main() {
   printf("norm %g\n", norm + float(__nv_bfloat16(0.f)) + float(__half(0.f)));
 }
 END
-own run FILE=work/cublas.cu
-expect_status 0
-expect_output "norm 5"
-own run FILE=work/cublas.cu LIBS=-lcublas RACES=0
-expect_status 0
-expect_output "norm 5"
+answers 0 "norm 5" own run FILE=work/cublas.cu
+answers 0 "norm 5" own run FILE=work/cublas.cu LIBS=-lcublas RACES=0
 sed 's/with_cublas.h"/cublasLt.h"/' work/cublas.cu >work/lt.cu
-own run FILE=work/lt.cu
-expect_failure
-expect_output "error: <cublasLt.h>: the CPU backend has no cuBLASLt; <cublas_v2.h> has products"
+answers fails "error: <cublasLt.h>: the CPU backend has no cuBLASLt; <cublas_v2.h> has products" own run FILE=work/lt.cu
 
 # FEATURE: libraries: Thrust, where it is installed
 test_case "Thrust works on device memory in turn with kernels; CUB is refused in one line"
@@ -258,19 +222,13 @@ else
   skip "Thrust is not here"
 fi
 printf '#include <cub/cub.cuh>\nint main() {}\n' >work/cub.cu
-own run FILE=work/cub.cu
-expect_failure
-expect_output "error: <cub/cub.cuh>: CUB has nothing for the host"
+answers fails "error: <cub/cub.cuh>: CUB has nothing for the host" own run FILE=work/cub.cu
 
 test_case "a compiler's error stands at the line of the user's file; a warning is a warning"
 sed 's/2 \* x\[i\];/2 * z[i];/' work/hello.cu >work/error.cu
-own run FILE=work/error.cu
-expect_failure
-expect_output "work/error.cu:8:25: error: 'z' was not declared"
+answers fails "work/error.cu:8:25: error: 'z' was not declared" own run FILE=work/error.cu
 sed 's/int wrong = 0;/int wrong = 0; if (wrong = 0) return 3;/' work/hello.cu >work/warning.cu
-own run FILE=work/warning.cu
-expect_status 0
-expect_output "warning: "
+answers 0 "warning: " own run FILE=work/warning.cu
 
 test_case "what the CPU backend has not is said in one line, of the line that uses it and is compiled"
 mkdir -p work/lib
@@ -293,37 +251,22 @@ int main() {
 }
 END
 echo 'const int own_number = 12;' >work/lib/nccl.h
-own run FILE=work/missing.cu
-expect_status 0
-expect_output "own header: 12"
+answers 0 "own header: 12" own run FILE=work/missing.cu
 sed -i.bak 's|lib/nccl.h|nccl.h|' work/missing.cu
-own run FILE=work/missing.cu INCLUDE=work/lib
-expect_status 0
-expect_output "own header: 12"
-own run FILE=work/missing.cu
-expect_failure
-expect_output "work/missing.cu:5:"
+answers 0 "own header: 12" own run FILE=work/missing.cu INCLUDE=work/lib
+answers fails "work/missing.cu:5:" own run FILE=work/missing.cu
 expect_output "error: <nccl.h>: the CPU backend has no NCCL"
-own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=RANDOM
-expect_failure
-expect_output "work/missing.cu:3:"
+answers fails "work/missing.cu:3:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=RANDOM
 expect_output "error: <curand_kernel.h>: the CPU backend has no cuRAND"
-own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=TELL
-expect_failure
-expect_output "work/missing.cu:8:"
+answers fails "work/missing.cu:8:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=TELL
 expect_output "error: cudaIpcMemHandle_t: the CPU backend has no memory of other processes (IPC)"
-own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=CONDITION
-expect_failure
-expect_output "work/missing.cu:11:"
+answers fails "work/missing.cu:11:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=CONDITION
 expect_output "error: cudaGraphConditionalHandleCreate: the CPU backend has no conditional nodes of graphs"
-own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
-expect_failure
-expect_output "work/missing.cu:13:"
+answers fails "work/missing.cu:13:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
 expect_output "error: cuInit: the CPU backend has no driver API; use the runtime API (cuda...) (so it is with CUDA_SUCCESS)"
 printf '#include <curand.h>\nint main() { curandGenerator_t g; return undeclared(g); }\n' >work/random.cu
-own run FILE=work/random.cu
-expect_failure
-expect_output "work/random.cu:1: error: <curand.h>: the CPU backend has no cuRAND; <random> fills an array on the host"
+answers fails "work/random.cu:1: error: <curand.h>: the CPU backend has no cuRAND; <random> fills an array on the host" \
+  own run FILE=work/random.cu
 expect_output "help: where there are a GPU and nvcc, it is built with BACKEND=gpu"
 expect_no_output curandGenerator_t  # what follows from it
 cat >work/swap.cu <<'END'
@@ -338,40 +281,29 @@ int main() {
   cudaFree(x);
 }
 END
-own run FILE=work/swap.cu
-expect_failure
-expect_output "work/swap.cu:2: error: __shfl_xor: the CPU backend has no warp functions without a mask, as CUDA 13; use"
+answers fails "work/swap.cu:2: error: __shfl_xor: the CPU backend has no warp functions without a mask, as CUDA 13; use" \
+  own run FILE=work/swap.cu
 expect_one_complaint  # no word of nvcc, which has none either
 sed '1i #define __shfl_xor(x, lanes) __shfl_xor_sync(0xffffffff, x, lanes)' work/swap.cu >work/masked.cu
-own run FILE=work/masked.cu
-expect_status 0
-expect_output "swapped: 1 0"
+answers 0 "swapped: 1 0" own run FILE=work/masked.cu
 expect_no_output "warning: "
 printf 'int main() { return cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte); }\n' >work/banks.cu
-own run FILE=work/banks.cu
-expect_failure
-expect_output "work/banks.cu:1: error: cudaDeviceSetSharedMemConfig: the CPU backend has no choice of the banks' width, which"
+answers fails "work/banks.cu:1: error: cudaDeviceSetSharedMemConfig: the CPU backend has no choice of the banks' width, which" \
+  own run FILE=work/banks.cu
 expect_no_output "not declared"
 printf 'texture<float> row;\nint main() { return cudaUnbindTexture(row); }\n' >work/reference.cu
-own run FILE=work/reference.cu
-expect_failure
-expect_output "work/reference.cu:2: error: cudaUnbindTexture: the CPU backend has no texture and surface references"
+answers fails "work/reference.cu:2: error: cudaUnbindTexture: the CPU backend has no texture and surface references" \
+  own run FILE=work/reference.cu
 expect_one_complaint
 sed 's/^#include <cstdio>/#include <cstdio>\n#include <cuda\/std\/mdspan>/' work/missing.cu >work/standard.cu
-own run FILE=work/standard.cu INCLUDE=work/lib
-expect_failure
-expect_output "error: <cuda/std/mdspan>: the CPU backend has no such header of cuda::std"
+answers fails "error: <cuda/std/mdspan>: the CPU backend has no such header of cuda::std" own run FILE=work/standard.cu INCLUDE=work/lib
 
 test_case "where a header or a function is not found, the last line says what to type"
 printf '#include "helper_cuda.h"\nint main() {}\n' >work/helped.cu
-own run FILE=work/helped.cu
-expect_failure
-expect_output "work/helped.cu:1:"
+answers fails "work/helped.cu:1:" own run FILE=work/helped.cu
 expect_output "help: INCLUDE=FOLDER names the folder where helper_cuda.h is (NVIDIA's cuda-samples have it in Common/)"
 printf 'int other();\nint main() { return other(); }\n' >work/half.cu
-own run FILE=work/half.cu
-expect_failure
-expect_output "work/half.cu:2:"
+answers fails "work/half.cu:2:" own run FILE=work/half.cu
 expect_output 'help: FILE="a.cu b.cpp" names all files of a program'
 
 test_case "what formatters and nvcc allow is compiled without a word"
@@ -396,9 +328,7 @@ int main() {
 }
 END
 for races in 0 1; do
-  own run FILE=work/allowed.cu RACES=$races
-  expect_status 0
-  expect_output "sum 12, before 3"
+  answers 0 "sum 12, before 3" own run FILE=work/allowed.cu RACES=$races
   expect_no_output "warning"
 done
 
@@ -418,15 +348,11 @@ int main() {
   return cudaDeviceSynchronize();
 }
 END
-own run FILE=work/standard.cu
-expect_status 0
-expect_output "sum: 10"
+answers 0 "sum: 10" own run FILE=work/standard.cu
 
 test_case "a race is reported, unless RACES=0"
 sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu
-own run FILE=work/race.cu
-expect_failure
-expect_output "work/race.cu:8: error: race"
+answers fails "work/race.cu:8: error: race" own run FILE=work/race.cu
 own run FILE=work/race.cu RACES=0
 expect_status 0
 
@@ -447,17 +373,11 @@ int main() {
   return cudaDeviceSynchronize();
 }
 END
-own run FILE=work/repeats.cu
-expect_status 0
-expect_output "note: 3 of 5 launches were not looked at for races: each repeats one that was"
+answers 0 "note: 3 of 5 launches were not looked at for races: each repeats one that was" own run FILE=work/repeats.cu
 expect_no_output "error"
-own run FILE=work/repeats.cu RACES=all
-expect_failure
-expect_output "work/repeats.cu:5: error: race"
+answers fails "work/repeats.cu:5: error: race" own run FILE=work/repeats.cu RACES=all
 expect_no_output "not looked at"
-own run FILE=work/repeats.cu RACES=some
-expect_failure
-expect_output "CUDA_CPU_RACES=some: expected 1, all or 0"
+answers fails "CUDA_CPU_RACES=some: expected 1, all or 0" own run FILE=work/repeats.cu RACES=some
 
 test_case "what depends on the order of threads is told under SCHEDULE=all"
 # In one block: which of several comes last is up to the workers that run them.
@@ -473,29 +393,21 @@ int main() {
   printf("last %d\n", h);
 }
 END
-own run FILE=work/order.cu SCHEDULE=all RACES=0
-expect_failure
-expect_output "differs under reverse"
+answers fails "differs under reverse" own run FILE=work/order.cu SCHEDULE=all RACES=0
 expect_output "forward:  last 63"
 expect_output "reverse:  last 0"
 
 # shellcheck disable=SC2016  # C's
 sed 's/int wrong = 0;/int wrong = 0; printf("%ld\\n", (long)\&wrong + random() + clock());/' work/hello.cu >work/random.cu
-own run FILE=work/random.cu SCHEDULE=all RACES=0
-expect_status 0
-expect_output "the same exit status"
+answers 0 "the same exit status" own run FILE=work/random.cu SCHEDULE=all RACES=0
 
 test_case "an access outside of an array is reported"
 sed 's/i < n)/i <= n)/' work/hello.cu >work/bounds.cu
-own run FILE=work/bounds.cu
-expect_failure
-expect_output "work/bounds.cu:8: error: "
+answers fails "work/bounds.cu:8: error: " own run FILE=work/bounds.cu
 
 test_case "a kernel that is called like a function is reported at its line"
 sed 's/^  twice<<<.*/  twice(d_x, d_y, n);/' work/hello.cu >work/called.cu
-own run FILE=work/called.cu
-expect_failure
-expect_output "work/called.cu:"
+answers fails "work/called.cu:" own run FILE=work/called.cu
 expect_no_output "build/own/src"
 
 test_case "make debug stops in the thread that is asked for"

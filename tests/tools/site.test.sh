@@ -129,12 +129,8 @@ for bad in 0 65536 abc 999999; do
 done
 
 test_case "make passes BASE and PORT on"
-site site BASE=x
-expect_status 2
-expect_output "BASE=x"
-site serve PORT=x
-expect_status 2
-expect_output "PORT=x"
+answers 2 "BASE=x" site site BASE=x
+answers 2 "PORT=x" site serve PORT=x
 
 test_case "looking at a site that is not built says how to build it"
 site_sh check
@@ -189,9 +185,7 @@ cp "$scratch/README.md" "$tree/README.md"
 
 test_case "make site builds every page that is linked to, and says which decks are missing"
 touch "$tree/slides/03_coalesced_threads.md"
-site site BASE=/course/
-expect_status 0
-expect_output "not in it: 1 of the decks; make slides builds them, make site takes them in"
+answers 0 "not in it: 1 of the decks; make slides builds them, make site takes them in" site site BASE=/course/
 for page in index.html $chapter/index.html $chapter/lab_notes.html $chapter/coalesced_threads.cu.html $chapter/results/h200.csv.html \
   $chapter/results/h200.csv $chapter/exercises/index.html $chapter/exercises/ex1_a.cu.html \
   tests/zoo/index.html tests/zoo/bug.cu.html; do
@@ -321,9 +315,7 @@ if ! common/tools/setup/chromium.sh >/dev/null; then
 fi
 
 test_case "a good site passes the look"
-site_sh check
-expect_status 0
-expect_output "nothing wrong"
+answers 0 "nothing wrong" site_sh check
 
 # A style sheet and a script with one thing broken each: what the look says of the guesses.
 style=$(ls "$built"/assets/style.*.css)

@@ -25,12 +25,8 @@ expect_output "slides/11_nothing.md: no such deck; there are: 00_course"
 expect_output "05_shared_tree_reduction"
 
 test_case "the opening deck is CH=00_course, to slides alone"
-run make -n slides CH=00_course
-expect_status 0
-expect_output "00_course"
-run make -n list CH=00_course
-expect_failure
-expect_output "CH=00_course: no such chapter"
+answers 0 "00_course" run make -n slides CH=00_course
+answers fails "CH=00_course: no such chapter" run make -n list CH=00_course
 
 test_case "the lock file names no registry"
 run grep -c '"resolved"' slides/package-lock.json
@@ -122,16 +118,12 @@ ln -s "$root/build/slides/packages" "$house/build/slides/packages"
 
 test_case "a figure that is not there is named by file and line, and nothing is built"
 write_deck '![a](../chapters/05_sum/figures/b.svg)'
-run in_house build html
-expect_status 1
-expect_output "slides/05_sum.md:12: no such figure: ../chapters/05_sum/figures/b.svg"
+answers 1 "slides/05_sum.md:12: no such figure: ../chapters/05_sum/figures/b.svg" run in_house build html
 expect "no page" [ ! -e "$house/build/slides/05_sum.html" ]
 
 test_case "a background image is refused: it has no text alternative"
 write_deck '![bg right](../chapters/05_sum/figures/a.svg)'
-run in_house build html
-expect_status 1
-expect_output "slides/05_sum.md:12: no background images"
+answers 1 "slides/05_sum.md:12: no background images" run in_house build html
 
 test_case "a picture of characters: squares, frames over several lines, bars, arrows, labels, and its text alternative"
 write_deck "$(drawn 'Two warps "A" & B' 'SM 0:   {[#.!a] v}' '        {[#.!b] /}' 'memory: <read><wait: >')"
@@ -209,9 +201,7 @@ write_deck '# Two
 ![w:200 a figure](../chapters/05_sum/figures/a.svg)
 
 $a^2 + b^2$'
-run in_house check
-expect_status 0
-expect_output "2 slides of 1 deck looked at in Chromium: nothing wrong"
+answers 0 "2 slides of 1 deck looked at in Chromium: nothing wrong" run in_house check
 
 test_case "a picture that the site lets a reader explore opens so, and one that only says so is found"
 loads=chapters/03_coalesced_threads
@@ -279,16 +269,12 @@ expect "line 10 for slide 2" grep -q '^slides/05_sum.md:10: slide 2: ' "$scratch
 
 test_case "the look finds a message on the console and a script that fails"
 write_deck '<script>console.error("a message"); nonesuch()</script>'
-run in_house check
-expect_status 1
-expect_output "the console says: a message"
+answers 1 "the console says: a message" run in_house check
 expect_output "a script fails: nonesuch is not defined"
 
 test_case "the look finds requests to anywhere, also of files beside the page"
 write_deck '<img src="https://example.com/a.png" alt="a"> <img src="beside.png" alt="a">'
-run in_house check
-expect_status 1
-expect_output "asks for https://example.com/a.png"
+answers 1 "asks for https://example.com/a.png" run in_house check
 expect_output "asks for file://"
 
 test_case "PDF and PNG are built, one picture per slide"
