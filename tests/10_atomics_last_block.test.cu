@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "../chapters/10_atomics_last_block/experiments/filter_memory.cuh"
+#include "../chapters/10_atomics_last_block/experiments/grid_walk.cuh"
 #include "../chapters/10_atomics_last_block/experiments/rounding.cuh"
 #include "../chapters/10_atomics_last_block/experiments/wrong_results.cuh"
 #include "kernel_testing.cuh"

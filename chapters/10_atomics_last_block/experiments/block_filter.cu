@@ -6,11 +6,7 @@
 
 #include "../../../common/common.cuh"
 #include "filter_memory.cuh"
-
-__device__ std::size_t first_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+#include "grid_walk.cuh"
 
 __global__ void filter_block(Filter p) {
   __shared__ unsigned kept_here;            // of the block's elements of this turn

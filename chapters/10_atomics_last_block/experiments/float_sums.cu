@@ -4,7 +4,6 @@
 #include "../../../common/common.cuh"
 #include "rounding.cuh"
 
-constexpr unsigned kMaxBlock = 1024;
 constexpr std::size_t kLargeFactor = kOnGpu ? 64 : 1;  // the trees' second rows: more data by that
 
 // What one value contributes: the square of an element, or a block's sum as it is.
@@ -15,25 +14,6 @@ __device__ T term(int v) {
 template <class T>
 __device__ T term(T v) {
   return v;
-}
-
-__device__ std::size_t first_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
-
-// Adds over the block by the tree of chapter 05; its sum goes to out[blockIdx.x].
-template <class T>
-__device__ void leave_block_sum(T mine, T* out) {
-  __shared__ T partial[kMaxBlock];
-  partial[threadIdx.x] = mine;
-  __syncthreads();  // the first level reads what the upper half of the threads wrote
-  for (unsigned count = blockDim.x; count > 1; count = (count + 1) / 2) {
-    const unsigned half = (count + 1) / 2;
-    if (threadIdx.x < count - half) partial[threadIdx.x] += partial[threadIdx.x + half];
-    __syncthreads();  // the next level reads what other threads have just written
-  }
-  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
 }
 
 template <class T>

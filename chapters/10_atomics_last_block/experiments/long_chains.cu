@@ -8,27 +8,9 @@
 #include "../../../common/common.cuh"
 #include "rounding.cuh"
 
-constexpr unsigned kMaxBlock = 1024, kWarp = 32;
+constexpr unsigned kWarp = 32;
 
 __device__ float square(int v) { return static_cast<float>(v) * static_cast<float>(v); }
-
-__device__ std::size_t first_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
-
-// Adds over the block by the tree of chapter 05; its sum goes to out[blockIdx.x].
-__device__ void leave_block_sum(float mine, float* out) {
-  __shared__ float partial[kMaxBlock];
-  partial[threadIdx.x] = mine;
-  __syncthreads();  // the first level reads what the upper half of the threads wrote
-  for (unsigned count = blockDim.x; count > 1; count = (count + 1) / 2) {
-    const unsigned half = (count + 1) / 2;
-    if (threadIdx.x < count - half) partial[threadIdx.x] += partial[threadIdx.x + half];
-    __syncthreads();  // the next level reads what other threads have just written
-  }
-  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
-}
 
 // One addition after the other, in the order of i.
 __global__ void add_chains(const int* x, std::size_t n, float* out) {

@@ -4,6 +4,7 @@
 // max_by_cas  the largest of n floats: there is no atomicMax for them, but compare-and-swap
 
 #include "../../../common/common.cuh"
+#include "grid_walk.cuh"
 
 // Any update of one word can be made from compare-and-swap: compute from what was seen, and store
 // only if that is still there; else look again.
@@ -16,11 +17,6 @@ __device__ void atomic_max(float* address, float value) {
     seen = before;
   }
 }
-
-__device__ std::size_t first_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
 __global__ void max_by_cas(const int* x, std::size_t n, float* result) {
   float largest = 0;  // all values are above

@@ -6,7 +6,23 @@
 #include <limits>
 #include <set>
 
-#include "../../../common/common.cuh"
+#include "grid_walk.cuh"
+
+constexpr unsigned kMostThreads = 1024;  // of a block
+
+// Adds over the block by the tree of chapter 05; its sum goes to out[blockIdx.x].
+template <class T>
+__device__ void leave_block_sum(T mine, T* out) {
+  __shared__ T partial[kMostThreads];
+  partial[threadIdx.x] = mine;
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  for (unsigned count = blockDim.x; count > 1; count = (count + 1) / 2) {
+    const unsigned half = (count + 1) / 2;
+    if (threadIdx.x < count - half) partial[threadIdx.x] += partial[threadIdx.x + half];
+    __syncthreads();  // the next level reads what other threads have just written
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
+}
 
 // The values are 1 ... kLargest. Their squares have up to 36 bits, so that a float must round them,
 // and a double a sum of many; in 64 bits the sum is exact, for up to 1 Gi values.

@@ -9,13 +9,9 @@
 
 #include "../../../common/common.cuh"
 #include "filter_memory.cuh"
+#include "grid_walk.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
-
-__device__ std::size_t first_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
 __device__ void keep_by_atomic(const Filter& p) {
   for (std::size_t i = first_index(); i < p.n; i += stride()) {
