@@ -402,7 +402,7 @@ names_nothing "fast/fast/fast ms" 0 "a ratio has two rows"
 names_nothing "fast, check=bad ms" 0 "no check=bad in results/h200.csv; there are check=ok"
 names_nothing "slow loads" 0 "slow loads are 2 rows"
 names_nothing "slow, experiment=trial stores" 0 "slow, experiment=trial in results/h200_profile.csv has no stores, a__stores.sum"
-names_nothing "small:x=4 median(rate)" 0 "no median(); there are count, least, greatest, mean"
+names_nothing "small:x=4 median(rate)" 0 "no median(); there are count, least, mean"
 names_nothing "fast ms" "" "before it stands nothing; type a number with the decimals that you want"
 printf '1<!--=07:fast ms-->\n' >"$scratch/notes/number.md"
 run in_notes --check number.md

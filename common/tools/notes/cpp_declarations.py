@@ -15,10 +15,6 @@ def with_comment(lines, first, last):
 def find_code(path, name):
     """First and last line (1-based) of the declaration called `name`, its comment included."""
     lines = read_text(path).split("\n")
-    if name == "header":
-        last = next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
-        first = 2 if "SPDX-License-Identifier" in lines[0] else 1
-        return first, last
     try:
         source = cpp.source(path)
     except cpp.Unreadable as problem:

@@ -12,7 +12,7 @@ from .markers import Problem, read_text, root_of
 from .measurements import as_number, conditions, evaluate, formatted, holds, read_rows, select
 
 SHORT = {"ms": "median_ms", "us": "(median_ms*1000)", "ns": "(median_ms*1000000)", "%": "of_percent", "x": "speedup"}
-SUMMARIES = {"least": min, "greatest": max, "mean": statistics.geometric_mean}
+SUMMARIES = {"least": min, "mean": statistics.geometric_mean}
 NAMES = ("version", "kernel")  # a file has one of these columns: what a row is called
 
 

@@ -43,7 +43,7 @@ def as_number(text):
 
 DEFAULTS = {"setting": "default", "process": "1"}
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
 def evaluate(expression, row):
@@ -82,11 +82,6 @@ def formatted(value, style):
     number = as_number(value)
     if not style or number is None:
         return str(value)
-    if style == "size":
-        for shift, suffix in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
-            if number >= 2**shift and number % 2**shift == 0:
-                return f"{int(number) >> shift} {suffix}"
-        return f"{int(number)}"
     try:
         return format(int(number) if style.endswith("d") else number, style)
     except ValueError as error:

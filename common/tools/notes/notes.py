@@ -11,7 +11,7 @@ key names a row and, as its last word, what of it:
                                                    of the program, as in `angle=30`, is a column where there are options.
     VALUE  a column; the unit of a rate, GB/s; ms, us and ns, the median; % (of_percent); x (speedup); arithmetic over these
            without blanks, rate/1000; or a counter that [counters] in the chapter's settings names, as measured, or as
-           predicted, loads.predicted, from results/h200_profile.csv. Of many rows: least(), greatest(), mean() of a value,
+           predicted, loads.predicted, from results/h200_profile.csv. Of many rows: least() and mean() of a value,
            the last one geometric, and count() or count(over_lt<0.9).
 
     94<!--=04:four_in_flight %-->                  1.11<!--=global_modulo/shared_modulo ms-->
@@ -32,12 +32,12 @@ Markers:
 <!-- code: NAME [file="path.cu"] [from="text"] [to="text"] -->
     The function, struct, enum or constant NAME of the chapter's program (or of `file`), with the comment
     directly above it. `from` and `to` cut out the lines from the first that contains the one text to the
-    next that contains the other. NAME `header` is the comment at the top of the file.
+    next that contains the other.
 
 <!-- table: results/h200.csv [more.csv ...] columns="SPEC, SPEC, ..." [where="COND, COND"] [sort="EXPR"]
      [first="N"] [caption="no"] -->
     A Markdown table, one line per CSV row. SPEC is `[Label=]EXPR[:format]`, EXPR a column's name or
-    arithmetic over columns; the format is Python's (`.1f`, `,.0f`), or `size` for 268435456 -> 256 Mi.
+    arithmetic over columns; the format is Python's (`.1f`, `,.0f`).
     COND is `column=value`, `!=`, `<`, `<=`, `>`, `>=`; `a|b` as a value means either. A line below the
     table names device, CUDA version, date and file.
 
