@@ -43,6 +43,13 @@ skip() {
   current_status=skipped
   echo "skipped: $1"
 }
+# needs_python CASE: $python is one; without any the case is skipped, and the script ends.
+needs_python() {
+  python=$(common/tools/setup/python.sh) && return
+  test_case "$1"
+  skip "python3 is not here"
+  exit
+}
 finish() {
   close_case
   rm -rf "$scratch"
@@ -101,6 +108,9 @@ answers() {
 }
 expect_one_line() { expect "one line" [ "$(lines_in "$output")" -eq 1 ]; }
 expect_one_error_line() { expect "one line on stderr" [ "$(lines_in "$err")" -eq 1 ]; }
+# The same, and that is all it prints, or all that it prints on stderr.
+answers_in_a_line() { answers "$@"; expect_one_line; }
+complains_in_a_line() { answers "$@"; expect_one_error_line; }
 
 # Stand-ins for programs such as nvcc or apt-get, found before PATH where a case needs them: fake_command NAME SCRIPT
 fake=$scratch/fake

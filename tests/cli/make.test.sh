@@ -33,35 +33,20 @@ for chapter in $chapters; do expect_output "$chapter"; done
 
 for bad in 42 000 abc ../x 05/ '05 06' % '*' 5x -1; do
   test_case "make run CH='$bad' lists the chapters there are and builds nothing"
-  run make -C "$tree" --no-print-directory run CH="$bad"
-  expect_status 2
-  expect_one_line
-  expect_output "no such chapter"
+  answers_in_a_line 2 "no such chapter" run make -C "$tree" --no-print-directory run CH="$bad"
   expect_output "$first"
   expect "no build folder" [ ! -e "$tree/build" ]
 done
 
 test_case "make run CH= asks which chapter and builds nothing"
-run make -C "$tree" --no-print-directory run CH=
-expect_status 2
-expect_one_line
-expect_output "$first"
+answers_in_a_line 2 "$first" run make -C "$tree" --no-print-directory run CH=
 expect "no build folder" [ ! -e "$tree/build" ]
 
 test_case "without a verb CH= and FILE= run what they name, and EX= asks for a verb"
 answers 0 "run_programs.sh build/cpu '$first'" run make -n BACKEND=cpu CH="$number"
-run make CH=42
-expect_status 2
-expect_one_line
-expect_output "no such chapter"
-run make FILE=work/none.cu BACKEND=cpu
-expect_status 2
-expect_one_error_line
-expect_output "FILE=work/none.cu: no such file"
-run make CH="$number" EX=1
-expect_status 2
-expect_one_line
-expect_output "which verb? make lab"
+answers_in_a_line 2 "no such chapter" run make CH=42
+complains_in_a_line 2 "FILE=work/none.cu: no such file" run make FILE=work/none.cu BACKEND=cpu
+answers_in_a_line 2 "which verb? make lab" run make CH="$number" EX=1
 
 test_case "a chapter's number, with and without zeros, and its name mean the same"
 run make -j1 -n build BACKEND=cpu CH="$first" V=1 # the first one says that the backend will be compiled
@@ -74,10 +59,7 @@ run make -j1 -n build BACKEND=cpu CH="${number#0}" V=1
 expect "the same commands for ${number#0}" [ "$output" = "$by_name" ]
 
 test_case "a verb that does not exist gets one line with those that do"
-run make rum
-expect_status 2
-expect_one_line
-expect_output "'rum'"
+answers_in_a_line 2 "'rum'" run make rum
 expect_output "doctor"
 
 test_case "a verb is one paragraph of the Makefile: with it make knows and prints the verb"
@@ -89,16 +71,10 @@ expect_output "  greet        say hello"
 cp Makefile "$tree/Makefile"
 
 test_case "an unknown backend gets one line"
-run make -C "$tree" --no-print-directory run BACKEND=tpu
-expect_status 2
-expect_one_line
-expect_output "auto, gpu or cpu"
+answers_in_a_line 2 "auto, gpu or cpu" run make -C "$tree" --no-print-directory run BACKEND=tpu
 
 test_case "BACKEND=gpu without nvcc says so in one line and builds nothing"
-run make -C "$tree" --no-print-directory run BACKEND=gpu NVCC=no-such-nvcc
-expect_status 2
-expect_one_line
-expect_output "needs nvcc"
+answers_in_a_line 2 "needs nvcc" run make -C "$tree" --no-print-directory run BACKEND=gpu NVCC=no-such-nvcc
 expect_output "BACKEND=cpu"
 expect "no build folder" [ ! -e "$tree/build" ]
 
@@ -140,18 +116,12 @@ for manager in apt-get dnf pacman zypper brew sudo; do rm -f "$scratch/bin/$mana
 # A compiler that sees no Catch2: nothing but its own headers.
 printf '#!/bin/sh\nexec g++ -nostdinc "$@"\n' >"$scratch/bin/bare-g++"
 chmod +x "$scratch/bin/bare-g++"
-run env PATH="$scratch/bin" make -C "$tree" --no-print-directory test BACKEND=cpu CXX=bare-g++
-expect_status 2
-expect_one_error_line
-expect_output "the tests need Catch2"
+complains_in_a_line 2 "the tests need Catch2" run env PATH="$scratch/bin" make -C "$tree" --no-print-directory test BACKEND=cpu CXX=bare-g++
 expect_output "CATCH2_DIR="
 expect "no build folder" [ ! -e "$tree/build" ]
 
 test_case "a CATCH2_DIR without Catch2 in it gets one line"
-run make -C "$tree" --no-print-directory test BACKEND=cpu CATCH2_DIR="$scratch"
-expect_status 2
-expect_one_error_line
-expect_output "catch.hpp"
+complains_in_a_line 2 "catch.hpp" run make -C "$tree" --no-print-directory test BACKEND=cpu CATCH2_DIR="$scratch"
 
 test_case "make clean removes build/ and nothing else"
 mkdir -p "$tree/build/cpu" "$tree/work"
@@ -226,10 +196,7 @@ else
 fi
 
 test_case "make doctor without a folder for temporary files says so in one line and writes nothing"
-run env TMPDIR="$scratch/gone" common/tools/setup/doctor.sh g++ nvcc
-expect_status 2
-expect_one_error_line
-expect_output "$scratch/gone"
+complains_in_a_line 2 "$scratch/gone" run env TMPDIR="$scratch/gone" common/tools/setup/doctor.sh g++ nvcc
 expect "nothing on standard output" [ -z "$out" ]
 
 test_case "make doctor tells what is needed from what is optional"
@@ -239,10 +206,7 @@ expect_output "To run on a GPU"
 
 test_case "a setting that nobody knows is one line with those that are near, before anything is done"
 for pair in FIEL:FILE= ch:CH= SANITISE:SANITIZE= EXERCISE:EX= BACKED:BACKEND=; do
-  run make lab "${pair%:*}=05"
-  expect_status 2
-  expect_one_error_line
-  expect_output "${pair%:*}=: there is no such setting; near it: ${pair#*:}"
+  complains_in_a_line 2 "${pair%:*}=: there is no such setting; near it: ${pair#*:}" run make lab "${pair%:*}=05"
 done
 run make list QUIET=1
 expect_output "common ones: CH="
@@ -272,10 +236,7 @@ free=$(sed -n 's/^FREE := //p' common/settings.mk)
 test_case "a setting that needs no sign of the shell is refused in one line where it has one"
 # shellcheck disable=SC1003,SC2016  # signs
 for sign in "'" '"' '`' '$' '\' ';' '&' '|' '<' '>' '(' ')' '#' $'\n'; do
-  run make list EX="1${sign}x"
-  expect_status 2
-  expect_one_line
-  expect_output "no EX has a "
+  answers_in_a_line 2 "no EX has a " run make list EX="1${sign}x"
 done
 
 for name in $settings; do

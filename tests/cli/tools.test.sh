@@ -264,11 +264,7 @@ fi
 
 # ---- notes ---------------------------------------------------------------------------------------
 
-if ! python=$("$tools/setup/python.sh"); then
-  test_case "notes quote code, tables and values"
-  skip "no python3"
-  exit
-fi
+needs_python "notes quote code, tables and values"
 
 chapter=$scratch/notes/chapters/05_sum
 mkdir -p "$chapter/results"
@@ -390,8 +386,7 @@ test_case "a key that names nothing is one line, which says what there is"
 # names_nothing KEY SHOWN MESSAGE
 names_nothing() {
   printf '\n%s<!--=06:%s-->\n' "$2" "$1" >"$scratch/notes/number.md"
-  answers 1 "number.md:2: <!--=06:$1-->: $3" run in_notes --check number.md
-  expect_one_line
+  answers_in_a_line 1 "number.md:2: <!--=06:$1-->: $3" run in_notes --check number.md
 }
 names_nothing "fastt ms" 0 "no fastt in results/h200.csv; there are fast"
 names_nothing "tiny:x=4 ms" 0 "no setting tiny in results/h200.csv; there are default, small"
@@ -772,10 +767,7 @@ expect_output "sum<(int)2>(int *), the last of 2 launches"
 expect_output "| instructions of warps | 1234 | inst | smsp__inst_executed.sum |"
 expect_output "| time | n/a |  | gpu__time_duration.sum |"
 fake_command ncu 'echo "==ERROR== The application returned an error code (9)."; exit 9'
-run in_profiled gpu build/gpu/own/hello
-expect_failure
-expect_one_error_line
-expect_output "ncu saw no kernel"
+complains_in_a_line fails "ncu saw no kernel" run in_profiled gpu build/gpu/own/hello
 
 test_case "xray-verify finds the scripts that it is made of, and the names of kernels"
 run "$python" -B -c 'from common.tools.measure.xray_verify import base_name; print(base_name("void sum<(int)2>(const int *)"))'
@@ -785,20 +777,14 @@ expect "the kernel's name" [ "$out" = sum ]
 test_case "profile says how to allow counters, in one line"
 # shellcheck disable=SC2016
 fake_command ncu 'while [ "$1" != --log-file ]; do shift; done; echo "==ERROR== ERR_NVGPUCTRPERM" >"$2"; exit 1'
-run in_profiled gpu 05_sum
-expect_failure
-expect_one_error_line
-expect_output "NVreg_RestrictProfilingToAdminUsers=0"
+complains_in_a_line fails "NVreg_RestrictProfilingToAdminUsers=0" run in_profiled gpu 05_sum
 
 test_case "profile without ncu, or on the CPU backend, says so in one line"
 rm "$fake/ncu"
 if command -v ncu >/dev/null 2>&1; then
   skip "ncu is here"
 else
-  run in_profiled gpu 05_sum
-  expect_status 2
-  expect_one_line
-  expect_output "Nsight Compute"
+  answers_in_a_line 2 "Nsight Compute" run in_profiled gpu 05_sum
 fi
 run in_profiled cpu 05_sum
 expect_status 2

@@ -99,20 +99,14 @@ answers 0 "sum_single_thread: the first 2000 of 131077 steps are kept" \
 
 test_case "HTML= refuses what does not go with it, and writes a whole page or none"
 for other in EVENTS CSV LINE; do
-  run with HTML="$scratch/none.html" $other=7 common/tools/run/xray.sh $dir $tree_sum
-  expect_status 2
-  expect_one_line
-  expect_output "HTML="
+  answers_in_a_line 2 "HTML=" run with HTML="$scratch/none.html" $other=7 common/tools/run/xray.sh $dir $tree_sum
 done
 answers 2 "one chapter" run with HTML="$scratch/none.html" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
 answers fails "HTML= is for programs, not for labs" run make --no-print-directory xray CH=05 EX=1 HTML="$scratch/none.html"
 expect "no page" [ ! -e "$scratch/none.html" ]
 mkdir "$scratch/taken"
 for bad in "$scratch/taken" "$scratch/no/such.html"; do
-  run with HTML="$bad" common/tools/run/xray.sh $dir $tree_sum --only shared_one_thread
-  expect_status 2
-  expect_one_line
-  expect_output "HTML=$bad: cannot be written"
+  answers_in_a_line 2 "HTML=$bad: cannot be written" run with HTML="$bad" common/tools/run/xray.sh $dir $tree_sum --only shared_one_thread
 done
 expect "nothing left behind" [ -z "$(ls -A "$scratch/taken")$(find "$scratch" -maxdepth 1 -name '*partial*')" ]
 
@@ -194,18 +188,13 @@ expect "the same drawing" cmp -s "$scratch/a.svg" "build/xray/$coalesced.line$li
 # ---- what it refuses -----------------------------------------------------------------------------
 
 test_case "a version that does not exist is one line with those that do"
-run xray $coalesced --only no_such_version
-expect_status 2
-expect_one_line
-expect_output "no_such_version"
+answers_in_a_line 2 "no_such_version" run xray $coalesced --only no_such_version
 expect_output "sum_strided"
 answers 2 "no_such_version" run make --no-print-directory xray CH=03 ONLY=no_such_version
 
 test_case "a line that touches no memory is one line with those that do"
-run with LINE=1 SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_status 2
-expect_one_line
-expect_output "LINE=1: no access to memory in that line"
+answers_in_a_line 2 "LINE=1: no access to memory in that line" \
+  run with LINE=1 SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_output "$line"
 expect "no drawing" [ ! -e "$scratch/none.svg" ]
 run with LINE="other.cu:$line" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
@@ -214,29 +203,19 @@ expect_one_line
 
 for bad in x 0 -3 7x coalesced_threads.cu: 99999999999; do
   test_case "LINE=$bad is refused before anything runs"
-  run with LINE="$bad" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced
-  expect_status 2
-  expect_one_line
-  expect_output "LINE=$bad: expected"
+  answers_in_a_line 2 "LINE=$bad: expected" run with LINE="$bad" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced
 done
 
 for bad in junk 0 -1 3x 99999999999999999999999 ' '; do
   test_case "BLOCKS='$bad' is refused before anything runs"
-  run with BLOCKS="$bad" common/tools/run/xray.sh $dir $coalesced
-  expect_status 2
-  expect_one_line
-  expect_output "BLOCKS=$bad: expected a number of blocks, or all"
+  answers_in_a_line 2 "BLOCKS=$bad: expected a number of blocks, or all" run with BLOCKS="$bad" common/tools/run/xray.sh $dir $coalesced
 done
 
 test_case "a drawing or counts that cannot be written are one line each"
-run with LINE="$line" SVG="$scratch/no/such/folder.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_status 2
-expect_one_line
-expect_output "$scratch/no/such/folder.svg: cannot be written"
-run with CSV="$scratch/no/such/folder.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_status 2
-expect_one_line
-expect_output "$scratch/no/such/folder.csv: cannot be written"
+answers_in_a_line 2 "$scratch/no/such/folder.svg: cannot be written" \
+  run with LINE="$line" SVG="$scratch/no/such/folder.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
+answers_in_a_line 2 "$scratch/no/such/folder.csv: cannot be written" \
+  run with CSV="$scratch/no/such/folder.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 mkdir "$scratch/folder"
 run with CSV="$scratch/folder" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 2
@@ -244,16 +223,10 @@ expect_one_line
 expect "nothing left behind" [ -z "$(find "$scratch/folder" "$scratch" -maxdepth 1 -name '*partial*')$(ls -A "$scratch/folder")" ]
 
 test_case "SVG= without LINE= asks for the line"
-run with SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced
-expect_status 2
-expect_one_line
-expect_output "LINE="
+answers_in_a_line 2 "LINE=" run with SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced
 
 test_case "a drawing or counts of all chapters at once are refused"
-run with CSV="$scratch/all.csv" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
-expect_status 2
-expect_one_line
-expect_output "one chapter"
+answers_in_a_line 2 "one chapter" run with CSV="$scratch/all.csv" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
 
 # ---- the program's own results -------------------------------------------------------------------
 

@@ -4,11 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/setup/python.sh); then
-  test_case "the machine code of accesses"
-  skip "python3 is not here"
-  exit
-fi
+needs_python "the machine code of accesses"
 export PYTHONDONTWRITEBYTECODE=1
 
 mkdir "$scratch/fake"

@@ -4,11 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/setup/python.sh); then
-  test_case "mutants as edits"
-  skip "python3 is not here"
-  exit
-fi
+needs_python "mutants as edits"
 
 here=$PWD
 exercises=chapters/99_sums/exercises
@@ -161,10 +157,7 @@ for exercise in ex2 ex2_again; do
 done
 # no NAME TEXT: no mutant of that name; the line says TEXT
 no() {
-  edits $labs "$1"
-  expect_status 1
-  expect_one_error_line
-  expect_output "$labs: $2"
+  complains_in_a_line 1 "$labs: $2" edits $labs "$1"
 }
 no first "first of which exercise? there are: ex1_sum/first, ex2_again/first"
 no ex2/second "no mutant second; there are: first"
@@ -176,10 +169,7 @@ refused() {
   local file=${4:-$mutants}
   test_case "refused: $1"
   written "$file"
-  edits --check "$file"
-  expect_status 1
-  expect_one_error_line
-  expect_output "$file:$2: $3"
+  complains_in_a_line 1 "$file:$2: $3" edits --check "$file"
 }
 refused "text that is not there" 2 "b: must stand exactly once in $solution, stands there not at all: i < m" <<'END'
 a: i < n => i <= n
@@ -359,15 +349,10 @@ expect "two lines on stderr" [ "$(lines_in "$err")" -eq 2 ]
 
 test_case "mutants of a program that is not there, or of nothing, are refused"
 written tests/98_gone.mutants <<<'a: b => c'
-edits --check tests/98_gone.mutants
-expect_status 1
-expect_one_error_line
-expect_output "chapters/98_gone/gone.cu, whose mutants these are, is not there"
+complains_in_a_line 1 "chapters/98_gone/gone.cu, whose mutants these are, is not there" edits --check tests/98_gone.mutants
 written chapters/99_sums/sums.mutants <<<'a: b => c'
-edits --check chapters/99_sums/sums.mutants
-expect_status 1
-expect_one_error_line
-expect_output "expected tests/NN_name.mutants or chapters/NN_name/exercises/solutions.mutants"
+complains_in_a_line 1 "expected tests/NN_name.mutants or chapters/NN_name/exercises/solutions.mutants" \
+  edits --check chapters/99_sums/sums.mutants
 
 test_case "a mutant that nobody wrote is refused, with the names there are"
 written <<<'a: i < n => i <= n'

@@ -45,10 +45,7 @@ rm "$copy/chapters/$tree/results/races.json"
 
 test_case "a trace that a kernel no longer makes is found"
 sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
-run in_copy traces --check $dir $tree
-expect_status 1
-expect_one_error_line
-expect_output "$stored: the kernels do something else now; run make xray-traces figures"
+complains_in_a_line 1 "$stored: the kernels do something else now; run make xray-traces figures" run in_copy traces --check $dir $tree
 
 test_case "tracing again mends it, byte for byte"
 answers 0 "traced $stored" run in_copy traces $dir $tree
@@ -57,10 +54,7 @@ expect "the same file" cmp -s $stored "$copy/$stored"
 test_case "steps of a block that a kernel no longer makes are found, and tracing again mends them, byte for byte"
 events=chapters/$tree/results/events.json
 sed '/"shared","store"/d' $events >"$copy/$events"
-run in_copy traces --check $dir $tree
-expect_status 1
-expect_one_error_line
-expect_output "$events: the kernels do something else now; run make xray-traces"
+complains_in_a_line 1 "$events: the kernels do something else now; run make xray-traces" run in_copy traces --check $dir $tree
 answers 0 "traced $events" run in_copy traces $dir $tree
 expect "the same file" cmp -s $events "$copy/$events"
 
@@ -74,10 +68,7 @@ cp $stored "$copy/$stored"
 
 test_case "a name that is none is refused in one line"
 awk '{ print } /^\[traces\]/ { print "../x: --n 32" }' "$plain" >"$copy/$settings"
-run in_copy traces $dir $tree
-expect_status 1
-expect_one_error_line
-expect_output "'../x': a name is made of a-z, 0-9 and _"
+complains_in_a_line 1 "'../x': a name is made of a-z, 0-9 and _" run in_copy traces $dir $tree
 
 test_case "a version that there is not leaves the stored traces alone"
 awk '{ print } /^\[traces\]/ { print "new: --only no_such_version" }' "$plain" >"$copy/$settings"
@@ -122,10 +113,7 @@ cp "$measured" "$copy/$measured"
 
 test_case "a picture whose counts are not X-ray's is not drawn"
 sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
-run draw $tree
-expect_status 1
-expect_one_error_line
-expect_output "X-ray counted"
+complains_in_a_line 1 "X-ray counted" run draw $tree
 cp $stored "$copy/$stored"
 
 # refused TEXT STATEMENT: a figure with this statement in it is refused, and TEXT says why

@@ -4,11 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/setup/python.sh); then
-  test_case "make grade"
-  skip "python3 is not here"
-  exit
-fi
+needs_python "make grade"
 
 exercises=chapters/05_shared_tree_reduction/exercises
 class=$scratch/class
@@ -239,10 +235,8 @@ PYTHON
 run "$python" "$scratch/books.py" "$scratch/book/grades"
 expect_status 0
 mkdir -p "$scratch/taken/grades.canvas.csv"
-run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/taken/grades.csv"
-expect_status 2
-expect_one_line
-expect_output "no ordinary file"
+answers_in_a_line 2 "no ordinary file" \
+  run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/taken/grades.csv"
 
 test_case "students.csv: who has handed in nothing has 0 points, and the tables have names, ids and Canvas's columns"
 class=$scratch/listed
@@ -291,22 +285,13 @@ PYTHON
 run "$python" "$scratch/listed.py" "$scratch/listed_grades"
 expect_status 0
 printf 'folder,name\nada,A\nada,B\n' >"$class/students.csv"
-listed twice
-expect_status 2
-expect_one_line
-expect_output "students.csv: ada comes twice"
+answers_in_a_line 2 "students.csv: ada comes twice" listed twice
 printf 'login,name\nada,A\n' >"$class/students.csv"
-listed wrong
-expect_status 2
-expect_one_line
-expect_output "students.csv: no column folder, nor Canvas's columns Student and ID, in: login, name"
+answers_in_a_line 2 "students.csv: no column folder, nor Canvas's columns Student and ID, in: login, name" listed wrong
 class=$scratch/class
 
 test_case "a folder that is not there, none at all, or one without students: one line, status 2"
-run common/labs/labs.sh grade DIR="$scratch/nowhere"
-expect_status 2
-expect_one_line
-expect_output "no such folder"
+answers_in_a_line 2 "no such folder" run common/labs/labs.sh grade DIR="$scratch/nowhere"
 run common/labs/labs.sh grade
 expect_status 2
 expect_one_line

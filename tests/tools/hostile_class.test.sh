@@ -7,11 +7,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/setup/python.sh); then
-  test_case "make grade"
-  skip "python3 is not here"
-  exit
-fi
+needs_python "make grade"
 
 students=${STUDENTS:-23}
 chosen=(CH=05 EX=1)

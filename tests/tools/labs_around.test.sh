@@ -5,11 +5,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/setup/python.sh); then
-  test_case "the labs' verbs"
-  skip "python3 is not here"
-  exit
-fi
+needs_python "the labs' verbs"
 
 tree=$scratch/'a "tree"'
 own_tree "$tree" labs/{channel,report}.{o,d} labs/cpu labs/cpu-xray

@@ -113,19 +113,13 @@ site_sh() { run bash -c 'cd "$1" && shift && common/tools/site/site.sh "$@"' - "
 
 for bad in x /x x/ /a//b/ '/a b/' /../; do
   test_case "the base path '$bad' is refused in one line"
-  site_sh build "$bad"
-  expect_status 2
-  expect_one_error_line
-  expect_output "BASE=$bad"
+  complains_in_a_line 2 "BASE=$bad" site_sh build "$bad"
   expect "no build folder" [ ! -e "$tree/build" ]
 done
 
 for bad in 0 65536 abc 999999; do
   test_case "the port $bad is refused in one line"
-  site_sh serve "$bad"
-  expect_status 2
-  expect_one_error_line
-  expect_output "PORT=$bad"
+  complains_in_a_line 2 "PORT=$bad" site_sh serve "$bad"
 done
 
 test_case "make passes BASE and PORT on"
@@ -300,10 +294,7 @@ run fetch "http://127.0.0.1:$port/course/gone.html" "no such page"
 expect_output "404"
 run fetch "http://127.0.0.1:$port/course/..%2f..%2f..%2fREADME.md" "A course"
 expect_output "404"
-site_sh serve "$port" /course/
-expect_status 2
-expect_one_error_line
-expect_output "PORT=$port: taken"
+complains_in_a_line 2 "PORT=$port: taken" site_sh serve "$port" /course/
 kill $server
 
 # ---- what needs Chromium -------------------------------------------------------------------------

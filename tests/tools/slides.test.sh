@@ -12,16 +12,10 @@ chromium=$(common/tools/setup/chromium.sh) || chromium=
 # ---- what is asked for ---------------------------------------------------------------------------
 
 test_case "a format that there is not is refused in one line"
-run common/tools/slides/slides.sh build gif
-expect_status 2
-expect_one_error_line
-expect_output "FORMAT=gif: no such format; there are: html pdf png all"
+complains_in_a_line 2 "FORMAT=gif: no such format; there are: html pdf png all" run common/tools/slides/slides.sh build gif
 
 test_case "a deck that there is not is refused in one line that lists the decks"
-run common/tools/slides/slides.sh build html 11_nothing
-expect_status 2
-expect_one_error_line
-expect_output "slides/11_nothing.md: no such deck; there are: 00_course"
+complains_in_a_line 2 "slides/11_nothing.md: no such deck; there are: 00_course" run common/tools/slides/slides.sh build html 11_nothing
 expect_output "05_shared_tree_reduction"
 
 test_case "the opening deck is CH=00_course, to slides alone"
@@ -39,10 +33,7 @@ for name in bash dirname basename mkdir mktemp rm cmp cp mv sed grep id tail cat
   ln -s "$(command -v $name)" "$bare/$name"
 done
 test_case "without Node.js one line says what to do"
-run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build html
-expect_status 2
-expect_one_error_line
-expect_output "slides need node. Run: "
+complains_in_a_line 2 "slides need node. Run: " run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build html
 
 if have_node; then
   test_case "without Chromium a PDF is refused in one line, before anything is built"
@@ -51,20 +42,16 @@ if have_node; then
   if env -i PATH="$bare" common/tools/setup/chromium.sh >/dev/null; then
     skip "Chromium is found here without PATH"
   else
-    run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build pdf
-    expect_status 2
-    expect_one_error_line
-    expect_output "slides as pdf need Chromium. Run: "
+    complains_in_a_line 2 "slides as pdf need Chromium. Run: " \
+      run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build pdf
   fi
 
   test_case "an old Node.js is refused in one line"
   rm "$bare/node"
   printf '#!/usr/bin/env bash\necho v16.20.2\n' >"$bare/node"
   chmod +x "$bare/node"
-  run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build html
-  expect_status 2
-  expect_one_error_line
-  expect_output "slides need Node.js 18 or newer, node is 16.20.2"
+  complains_in_a_line 2 "slides need Node.js 18 or newer, node is 16.20.2" \
+    run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build html
 fi
 
 # ---- a deck of our own, broken in one way after the other ----------------------------------------
@@ -144,10 +131,7 @@ test_case "a picture that is wrong is named by file and line, and nothing is bui
 refused() {
   write_deck "$(drawn "${@:2}")"
   rm -f "$house/build/slides/05_sum.html"
-  run in_house build html
-  expect_status 1
-  expect_one_error_line
-  expect_output "slides/05_sum.md:12: $1"
+  complains_in_a_line 1 "slides/05_sum.md:12: $1" run in_house build html
   expect "no page" [ ! -e "$house/build/slides/05_sum.html" ]
 }
 refused 'a picture without a text alternative' '' '####'
@@ -183,10 +167,7 @@ expect "the notes" has "$page" 'Say what is here, and ask why'
 
 test_case "a placeholder that names nothing is found by file and line, and nothing is built"
 write_deck '{{=b x}}'
-run in_house build html
-expect_status 1
-expect_one_error_line
-expect_output "{{=b x}}: no b in results/h200.csv; there are a"
+complains_in_a_line 1 "{{=b x}}: no b in results/h200.csv; there are a" run in_house build html
 
 if [ -z "$chromium" ]; then
   test_case "the look in Chromium finds what is wrong"
@@ -215,10 +196,7 @@ page=$(cat "$house/build/slides/05_sum.html")
 expect "one" [ "$(grep -o ' data-explore="' <<<"$page" | wc -l)" -eq 1 ]
 expect "its modules inside" has "$page" '<script type="module" src="data:text/javascript;base64,'
 write_deck '<img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2240%22 height=%2240%22/%3E" alt="a figure" data-explore="none" tabindex="0" style="width: 40px; height: 40px; align-self: start">'
-run in_house check
-expect_status 1
-expect_one_error_line
-expect_output "slide 2: a picture cannot be explored"
+complains_in_a_line 1 "slide 2: a picture cannot be explored" run in_house check
 
 # Twelve slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
 {
@@ -293,10 +271,7 @@ test_case "a handout for no chapter, and for one that there is not, is refused i
 run common/tools/slides/handout.sh
 expect_status 2
 expect_one_error_line
-run common/tools/slides/handout.sh 15_nothing
-expect_status 2
-expect_one_error_line
-expect_output "chapters/15_nothing/: no such chapter"
+complains_in_a_line 2 "chapters/15_nothing/: no such chapter" run common/tools/slides/handout.sh 15_nothing
 
 # make_handout: of the house's chapter, whose lesson and exam questions are the ones given
 make_handout() { run env -C "$house" common/tools/slides/handout.sh 05_sum; }
@@ -369,10 +344,7 @@ if [ -n "$chromium" ]; then expect "PDF" [ "$(head -c 5 "$pages/05_key.pdf")" = 
 test_case "a handout has five exam questions"
 exam 4 >"$house/chapters/exam_questions.md"
 rm -r "$pages"
-make_handout
-expect_status 1
-expect_one_error_line
-expect_output "chapters/exam_questions.md: chapter 05 has 4 questions, 4 of them with an answer: a handout has five"
+complains_in_a_line 1 "chapters/exam_questions.md: chapter 05 has 4 questions, 4 of them with an answer: a handout has five" make_handout
 expect "nothing left over" [ -z "$(find "$house/build" -name 'handout*')" ]
 
 test_case "a summary that takes more than one page is refused"

@@ -4,11 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/setup/python.sh); then
-  test_case "terms in the order of the chapters"
-  skip "python3 is not here"
-  exit
-fi
+needs_python "terms in the order of the chapters"
 
 here=$PWD
 first=chapters/01_first/README.md
