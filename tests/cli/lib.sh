@@ -43,13 +43,14 @@ skip() {
   current_status=skipped
   echo "skipped: $1"
 }
-# needs_python CASE: $python is one; without any the case is skipped, and the script ends.
-needs_python() {
-  python=$(common/tools/setup/python.sh) && return
+# skip_rest CASE WHY: the case is skipped, and the script ends.
+skip_rest() {
   test_case "$1"
-  skip "python3 is not here"
+  skip "$2"
   exit
 }
+# needs_python CASE: $python is one, or the rest is skipped.
+needs_python() { python=$(common/tools/setup/python.sh) || skip_rest "$1" "python3 is not here"; }
 finish() {
   close_case
   rm -rf "$scratch"

@@ -4,11 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! common/tools/setup/python.sh >/dev/null; then
-  test_case "make check-labs"
-  skip "python3 is not here"
-  exit
-fi
+common/tools/setup/python.sh >/dev/null || skip_rest "make check-labs" "python3 is not here"
 
 tree=$scratch/tree
 own_tree "$tree" labs/{channel,report}.{o,d}

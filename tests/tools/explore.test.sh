@@ -4,11 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! command -v node >/dev/null 2>&1; then
-  test_case "explorable figures"
-  skip "Node.js is not here"
-  exit
-fi
+command -v node >/dev/null 2>&1 || skip_rest "explorable figures" "Node.js is not here"
 site=$PWD/common/tools/site
 
 # Without the barriers the first warp adds up its own 32 values of the first tree and one of each other sum; in the others

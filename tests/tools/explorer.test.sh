@@ -6,11 +6,7 @@
 unset CSV LINE SVG BLOCKS BLOCK EVENTS HTML ONLY
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
-if ! command -v node >/dev/null 2>&1; then
-  test_case "the page of make xray HTML="
-  skip "Node.js is not here"
-  exit
-fi
+command -v node >/dev/null 2>&1 || skip_rest "the page of make xray HTML=" "Node.js is not here"
 
 page=$scratch/page.html
 # page_of OPTION...: make xray writes the page
@@ -126,11 +122,8 @@ expect "a source that ends no script" [ "$(grep -c '</script>' "$page")" -eq "$(
 tools=common/tools packages=build/slides/packages
 # shellcheck source=../../common/tools/setup/node.sh
 . $tools/setup/node.sh
-if ! CHROME_PATH=$($tools/setup/chromium.sh) || ! (need_packages slides $packages "$scratch/npm") >/dev/null 2>&1; then
-  test_case "the page by keyboard and by pointer"
-  skip "Chromium or what drives it is not here"
-  exit
-fi
+{ CHROME_PATH=$($tools/setup/chromium.sh) && (need_packages slides $packages "$scratch/npm") >/dev/null 2>&1; } ||
+  skip_rest "the page by keyboard and by pointer" "Chromium or what drives it is not here"
 export CHROME_PATH
 
 # look_at NAME: pictures are left in build/tools/

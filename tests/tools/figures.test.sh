@@ -78,16 +78,11 @@ cp "$plain" "$copy/$settings"
 
 # ---- the figures ---------------------------------------------------------------------------------
 
-if ! python=$(common/tools/setup/python.sh --matplotlib); then
-  test_case "figures follow their data"
-  skip "python3 with matplotlib is not here"
-  exit
-fi
+python=$(common/tools/setup/python.sh --matplotlib) ||
+  skip_rest "figures follow their data" "python3 with matplotlib is not here"
 for program in node npm; do
   command -v $program >/dev/null 2>&1 && continue
-  test_case "figures follow their data"
-  skip "$program is not here"
-  exit
+  skip_rest "figures follow their data" "$program is not here"
 done
 mkdir -p build/slides/packages "$copy/slides" "$copy/build/slides"
 ln -s "$PWD/build/slides/packages" "$copy/build/slides/packages"

@@ -145,11 +145,8 @@ expect "no build folder" [ ! -e "$tree/build" ]
 
 # ---- what needs Node.js --------------------------------------------------------------------------
 
-if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
-  test_case "the site of a small course"
-  skip "Node.js is not here"
-  exit
-fi
+{ command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1; } ||
+  skip_rest "the site of a small course" "Node.js is not here"
 
 # The packages that make site and make slides have installed before will do.
 # installed FROM FOLDER
@@ -299,11 +296,7 @@ kill $server
 
 # ---- what needs Chromium -------------------------------------------------------------------------
 
-if ! common/tools/setup/chromium.sh >/dev/null; then
-  test_case "the look at the site"
-  skip "Chromium is not here"
-  exit
-fi
+common/tools/setup/chromium.sh >/dev/null || skip_rest "the look at the site" "Chromium is not here"
 
 test_case "a good site passes the look"
 answers 0 "nothing wrong" site_sh check

@@ -90,17 +90,11 @@ write_deck() {
 }
 in_house() { (cd "$house" && common/tools/slides/slides.sh "$@"); }
 
-if ! have_node; then
-  test_case "decks are built"
-  skip "node and npm are not here"
-  exit
-fi
+have_node || skip_rest "decks are built" "node and npm are not here"
 # The packages are installed once, for the real decks; where that cannot be done, there is nothing to test.
-if ! cmp -s slides/package-lock.json build/slides/packages/installed.json && ! common/tools/slides/slides.sh build html 00_course >/dev/null 2>&1; then
-  test_case "decks are built"
-  skip "npm cannot fetch what slides/package-lock.json names"
-  exit
-fi
+cmp -s slides/package-lock.json build/slides/packages/installed.json ||
+  common/tools/slides/slides.sh build html 00_course >/dev/null 2>&1 ||
+  skip_rest "decks are built" "npm cannot fetch what slides/package-lock.json names"
 ln -s "$root/build/slides/packages" "$house/build/slides/packages"
 
 test_case "a figure that is not there is named by file and line, and nothing is built"
@@ -170,9 +164,7 @@ write_deck '{{=b x}}'
 complains_in_a_line 1 "{{=b x}}: no b in results/h200.csv; there are a" run in_house build html
 
 if [ -z "$chromium" ]; then
-  test_case "the look in Chromium finds what is wrong"
-  skip "Chromium is not here"
-  exit
+  skip_rest "the look in Chromium finds what is wrong" "Chromium is not here"
 fi
 
 test_case "a deck with nothing wrong passes the look"
