@@ -24,7 +24,7 @@ __device__ inline std::size_t this_thread() {
 __device__ inline std::size_t all_threads() { return std::size_t{gridDim.x} * blockDim.x; }
 
 // Any walk, by the whole grid. Eight loads are under way before the first value is used,
-// so that the limit is what the memory delivers, not how long a load takes (chapter 04).
+// so that they share a latency (chapter 04).
 __global__ void sum_walk(const int* x, std::size_t n, std::size_t offset, std::size_t stride,
                          long long* partial) {
   constexpr int kInFlight = 8;

@@ -132,7 +132,7 @@ def sweeps():
     style.save(fig, "sweeps", "Useful bandwidth against stride and offset",
                f"With the stride the useful bandwidth of loads falls from {rate[1]:.0f} GB/s to {rate[8]:.0f} at "
                f"stride 8 and {rate[1024]:.0f} at stride 1024; that of stores from {stores[0]:.0f} to "
-               f"{stores[-1]:.0f}. When the L2 fetches single sectors, strides 12 and 16 are as good as 8. With the offset it "
+               f"{stores[-1]:.0f}. When the L2 fetches single sectors, strides 12 and 16 come close to 8. With the offset it "
                f"stays between {min(shifted):.0f} and {max(shifted):.0f} GB/s.", strides)
 
 
