@@ -41,9 +41,8 @@ TEST_CASE("the predictions are what the walk asks for") {
   const std::string sectors = notes + "What a load costs";
   lab::predict("kMissesAt1", kMissesAt1, misses(1, 32), sectors);
   lab::predict("kMissesAt3", kMissesAt3, misses(3, 32), sectors);
-  const std::string sweep = notes + "A sector or a line?";
-  lab::predict("kMissesAt20", kMissesAt20, misses(20, 32), sweep);
-  lab::predict("kMissesAt20ByLine", kMissesAt20ByLine, misses(20, 128), sweep);
+  lab::predict("kMissesAt20", kMissesAt20, misses(20, 32), sectors);
+  lab::predict("kMissesAt20ByLine", kMissesAt20ByLine, misses(20, 128), sectors);
   const int missed = misses(3, 32), hit = static_cast<int>(kLoads) - missed;
   lab::predict("kCyclesAt3", kCyclesAt3, 250 * missed + 50 * hit, sectors);
 }

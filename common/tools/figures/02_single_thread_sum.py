@@ -3,21 +3,14 @@
 
 from . import style
 
-# The latencies of the picture are round figures of the order that Hopper has; the notes name the source.
-HIT, MISS = 40, 260
-AFTER_ONE, AFTER_FOUR = 15, 30  # adding one int, adding four, with the loop's own instructions
 INTS = 8  # one 32-byte sector
 
 
-def passes(loads_per_pass):
-    """(start, wait, work) of each pass over `loads_per_pass` ints of one sector, in cycles, and the end of the last."""
-    now, found = 0, []
-    for index in range(0, INTS, loads_per_pass):
-        wait = MISS if index == 0 else HIT
-        work = AFTER_FOUR if loads_per_pass == 4 else AFTER_ONE
-        found.append((now, wait, work))
-        now += wait + work
-    return found, now
+def miss_and_hit(rows):
+    """What a turn of the loop costs whose load misses the L1, and one whose load hits: at stride 8 all miss, at stride 1
+    one in eight."""
+    cycles = dict(zip(*style.series(rows, r"stride=(\d+)", "cycles_per_int")))
+    return cycles[INTS], (INTS * cycles[1] - cycles[INTS]) / (INTS - 1)
 
 
 def bar(ax, left, width, y, color, text="", high=0.56):
@@ -26,26 +19,27 @@ def bar(ax, left, width, y, color, text="", high=0.56):
 
 
 def waiting():
-    fig, ax = style.axes("cycles since the first load", height=3.2)
-    names = [("one load\nat a time", 1, 1), ("four loads,\nfour adds", 4, 0)]
+    rows = style.rows("stride")
+    miss, hit = miss_and_hit(rows)
+    fig, ax = style.axes("cycles since the first load", height=3.0)
+    names = [("one load\nat a time", 1, 1), ("four loads\ntogether", 4, 0)]
+    ends = []
     for _, loads, y in names:
-        found, end = passes(loads)
-        for start, wait, work in found:
-            missed = wait == MISS
-            bar(ax, start, wait, y, style.SKY if missed else "#D6ECF8", "waits for L2" if missed else "")
-            bar(ax, start + wait, work, y, style.ORANGE)
-        style.words(ax, end + 10, y, f"{end} cycles,\n{end / INTS:g} per int")
-    for text, x, at in (("adds", 267, 200), ("waits for L1", 305, 345)):
-        ax.annotate(text, (x, 1.28), xytext=(at, 1.62), fontsize=style.SMALL,
-                    arrowprops={"arrowstyle": "-", "linewidth": 0.8})
+        bar(ax, 0, miss, y, style.SKY, "misses: waits for L2")
+        end = miss
+        for _ in range(INTS // loads - 1):
+            bar(ax, end, hit, y, "#D6ECF8", "hits")
+            end += hit
+        style.words(ax, end + 10, y, f"{end:.0f} cycles,\n{end / INTS:.0f} per int")
+        ends.append(f"{end:.0f}")
     ax.set_yticks([y for _, _, y in names], [name for name, _, _ in names])
-    ax.set_ylim(-0.6, 1.95)
-    ax.set_xlim(0, 890)
+    ax.set_ylim(-0.6, 1.6)
+    ax.set_xlim(0, 1040)
     ax.grid(axis="y", visible=False)
     style.save(fig, "waiting", "Where one thread's time goes: eight ints of one 32-byte sector",
-               "Time line of a thread that adds eight ints of a sector. With one load at a time it waits once for L2 and "
-               "seven times for L1, 660 cycles in all. With four loads issued together it waits once for each, 360 "
-               "cycles. Adding takes a small part of either.")
+               "Time line of a thread that adds eight ints of a sector, with the costs that the stride sweep gave. With one "
+               f"load at a time one load misses and seven hit, {ends[0]} cycles in all. If four loads together take as long "
+               f"as one, the first four miss and the next four hit, {ends[1]} cycles.", rows)
 
 
 def launch():
