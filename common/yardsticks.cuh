@@ -52,8 +52,8 @@ inline double sm_clock_mhz() {
   return mhz.download()[0];
 }
 
-/// Reads `n` 16-byte words, eight of a thread in flight at a time. Their exclusive-or is stored if
-/// it is a number that it never is: so the compiler cannot drop the loads.
+/// Reads `n` 16-byte words, eight of a thread in each round. Their exclusive-or is stored if it is
+/// a number that it never is: so the compiler cannot drop the loads.
 static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* never) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   unsigned bits = 0;

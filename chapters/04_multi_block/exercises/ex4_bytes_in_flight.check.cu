@@ -47,5 +47,5 @@ TEST_CASE("the predictions are what the runtime says, what the kernels ask for, 
   lab::predict("kRequestsFourInFlight", kRequestsFourInFlight, requests(sum_four_in_flight), code);
   const double wanted = 350.0 * 4600, one_load_each = 132.0 * threads_per_sm(32) * 4;
   lab::predict("kLoadsToFillTheMemory", kLoadsToFillTheMemory, std::ceil(wanted / one_load_each),
-               notes + "The question, Little's law");
+               notes + "One load at a time, Little's law");
 }
