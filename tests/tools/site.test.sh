@@ -214,6 +214,14 @@ expect "no fold" has_not "$notes" "<details"
 expect "the question before the form" grep -q 'Which of <em>two</em>?</p>.*<form class="guess-form".*The reckoning.*The second' <<<"$(tr -d '\n' <<<"$notes")"
 expect "the next section does not wait" grep -q 'Another reason.</p></div></div>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
 
+test_case "an answer in a guess's own fold waits, and is what a guess is compared with"
+run node --input-type=module -e "
+import { withGuesses } from '$PWD/common/tools/site/markdown.mjs'
+const fold = '<details><summary><b>Guess.</b> How many are left?</summary>\n\n67 of them.\n\nA reason.\n\n</details>\n'
+console.log(withGuesses('## A\n\nBefore.\n\n' + fold + '\nThe story.\n', '05_a').replace(/\n+/g, ' | '))"
+expect_status 0
+expect_output '## A | Before. | **Guess.** How many are left? | <GuessFirst name="05_a#a" value="67" unit=""> | 67 of them. | A reason. | The story. | </GuessFirst> |'
+
 test_case "a link to a term brings the term's sentence, and each exercise has a box to tick"
 expect "the sentence" grep -q 'GLOSSARY.html#bank" data-term="One &quot;part&quot; of a \* b, so said." aria-description="One ' <<<"$notes"
 expect "a box for the lesson" grep -q '<input type="checkbox">I have read this chapter' <<<"$notes"

@@ -303,6 +303,24 @@ Half of it.
 
 **Why.** Nobody knows.
 
+## Three
+
+`c` becomes `d`:
+
+```cuda
+d;
+```
+
+<details><summary><b>Guess.</b> How many are left?</summary>
+
+421<!--=b x--> of them.
+
+A count says so.
+
+</details>
+
+The story goes on.
+
 ## What limits each version
 
 | version | what limits it |
@@ -320,17 +338,22 @@ output=$(cat "$pages/05_predictions.html")
 expect_output "<code>a</code> becomes <code>b</code>."
 expect_output "How many times as fast?"
 expect_output "How much more than ____, and than 512?"
-for answer in 3.07 257 Half shorter '<a '; do expect_no_output "$answer"; done
+expect_output "<code>c</code> becomes <code>d</code>:"
+expect_output "How many are left?"
+for answer in 3.07 257 421 "A count" "goes on" Half shorter '<a '; do expect_no_output "$answer"; done
 output=$(cat "$pages/05_questions.html")
 expect_output "Why 5?"
 expect_no_output "Because of"
 output=$(cat "$pages/05_summary.html")
 expect_output "<p>3.07 times.</p>"
 expect_output "<p>257.</p>"
+expect_output "<p>421 of them.</p>"
+expect_no_output "A count"
 expect_output "The memory."
 expect_output "<td>the memory</td>"
 output=$(cat "$pages/05_key.html")
-for answer in 3.07 257 Half shorter "Because of 5."; do expect_output "$answer"; done
+for answer in 3.07 257 421 "A count" Half shorter "Because of 5."; do expect_output "$answer"; done
+expect_no_output "goes on"
 if [ -n "$chromium" ]; then expect "PDF" [ "$(head -c 5 "$pages/05_key.pdf")" = "%PDF-" ]; fi
 
 test_case "a handout has five exam questions"

@@ -159,18 +159,22 @@ export function withSections(markdown, change) {
 }
 
 /**
- * What a section asks before its number: { question, before, rest, number, why }, else null. `before` and `rest` are the
- * texts around the question, `rest` with what is reckoned in the question's fold; the last two are places in `rest`.
+ * What a section asks before its number: { question, before, rest, number, why, told }, else null. `before` and `rest` are the
+ * texts around the question, `rest` with what stands in the question's fold; the next two are places in `rest`. `told`: the
+ * fold holds the answer itself, from `number` to `why`, and the text goes on without the label "The number."
  */
 export function guessIn(section) {
   const asked = ASKED.exec(section)
   if (!asked) return null
   const { open, folded, reckoned } = asked.groups
-  const rest = (reckoned ? `${reckoned.trim()}\n\n` : '') + section.slice(asked.index + asked[0].length)
-  const number = rest.indexOf('**The number.**')
-  const why = rest.indexOf('**Why.**', number)
+  const inFold = reckoned?.trim() ?? ''
+  const rest = (inFold ? `${inFold}\n\n` : '') + section.slice(asked.index + asked[0].length)
+  const before = section.slice(0, asked.index)
   const question = (open ?? folded).trim()
-  return number < 0 ? null : { question, before: section.slice(0, asked.index), rest, number, why: why < 0 ? rest.length : why }
+  const number = rest.indexOf('**The number.**')
+  if (number < 0) return inFold ? { question, before, rest, number: 0, why: inFold.length, told: true } : null
+  const why = rest.indexOf('**Why.**', number)
+  return { question, before, rest, number, why: why < 0 ? rest.length : why, told: false }
 }
 
 /**

@@ -41,11 +41,23 @@ function labelled(text, label) {
 
 const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0]
 
+/** The last code before a question, and the paragraph that leads to it. */
+function lastCode(before) {
+  const code = before.split(/(?=^```)/m).filter((part) => /^```\w/.test(part)).pop()
+  if (!code) return ''
+  const leading = before.slice(0, before.lastIndexOf(code)).trim().split(/\n\s*\n/).pop()
+  return `${leading}\n\n${code.trim()}\n\`\`\`\n`
+}
+
 /** The rungs of a lesson: { title, change, question, answer, number, now }. */
 function rungsOf(lesson) {
   return sections(lesson).flatMap(({ title, text }) => {
     const guess = guessIn(text)
     if (!guess) return []
+    if (guess.told) {
+      const told = guess.rest.slice(0, guess.why)
+      return [{ title, change: lastCode(guess.before), question: guess.question, answer: told, number: firstParagraph(told), now: '' }]
+    }
     const answer = guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
     const number = labelled(guess.rest, 'The number.')
     return [{ title, change: labelled(guess.before, 'The change.'), question: guess.question, answer, number, now: labelled(guess.rest, 'What limits us now.') }]
@@ -85,7 +97,8 @@ function pagesOf(chapter, exam) {
   const lesson = withoutComments(source)
   const title = headings(lesson)[0].text
   const rungs = rungsOf(lesson)
-  const limits = sections(lesson).find((s) => s.title === 'What limits each version')?.text.replace(/^.*\n/, '') ?? ''
+  const kept = sections(lesson).find((s) => ['What to keep', 'What limits each version'].includes(s.title))
+  const limits = kept?.text.replace(/^.*\n/, '') ?? ''
   const pages = {}
   const page = (name, what, body) => (pages[`${chapter.slice(0, 2)}_${name}`] = { title: `${title}: ${what}`, body })
   const signed = `<p>${field('Name', 'wide')}${field('Date', 'narrow')}</p>`
@@ -96,7 +109,8 @@ function pagesOf(chapter, exam) {
       `<div class="guess">${html(withBlanks(`**Guess.** ${r.question}`, source))}`,
       `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
     ].join('\n'))
-    const about = html(firstParagraph(sections(lesson)[0].text.replace(/^.*\n/, '')))
+    const opening = lesson.slice(0, sections(lesson)[0].at).replace(/^# .*\n/m, '').trim()
+    const about = html(firstParagraph(opening || sections(lesson)[0].text.replace(/^.*\n/, '')))
     const how = '<p>Write down each guess before the number is shown. How many times apart are the two, and why?</p>'
     page('predictions', 'predictions', [signed, about, how, ...asked].join('\n'))
     // A number at the beginning, "257.", would begin a list.
@@ -104,7 +118,7 @@ function pagesOf(chapter, exam) {
       const then = r.now && `\n\n*Then the limit is:* ${firstParagraph(r.now)}`
       return `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
     })
-    page('summary', 'summary', `<div class="rungs">${brought.join('\n')}</div>\n<h2>What limits each version</h2>\n${html(limits)}`)
+    page('summary', 'summary', `<div class="rungs">${brought.join('\n')}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}`)
   }
   const room = '<div class="room"></div>'
   page('questions', 'questions', signed + numbered(exam.map((e) => html(e.question) + room)))
