@@ -14,6 +14,9 @@ namespace experiments {  // apart from the program, whose names squares.cuh has,
 namespace end_to_end {
 #include "../chapters/05_shared_tree_reduction/experiments/end_to_end.cu"
 }
+namespace forced_branch {
+#include "../chapters/05_shared_tree_reduction/experiments/forced_branch.cu"
+}
 namespace opt_in_tile {
 #include "../chapters/05_shared_tree_reduction/experiments/opt_in_tile.cu"
 }
@@ -168,6 +171,29 @@ TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits",
   CHECK(runs_right(std::vector<int>(4099, 40000000), 256));
   CHECK(sums_of_tiles({}) == std::vector<long long>{0});
   CHECK(sums_of_tiles(std::vector<int>(8194, -3)) == std::vector<long long>{9 * 8192, 18});
+}
+
+TEST_CASE("trees with predicates and behind a branch are right at awkward sizes, for any block",
+          "[forced_branch]") {
+  const auto all_run_right = [](const std::vector<int>& values, unsigned block) {
+    const forced_branch::BlockSums sums(values, block);
+    for (const auto& version : forced_branch::kVersions) {
+      INFO(version.name << ", block " << block << ", n = " << values.size());
+      CHECK(runs_right(version, sums));
+    }
+    sums.poison();
+    if (!values.empty()) CHECK_FALSE(sums.is_right("nothing ran"));
+  };
+  for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 256); });
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
+      all_run_right(random_ints(n, -9, 9, 3), block);
+    }
+  }
+  all_run_right(std::vector<int>(4099, 40000000), 256);
+  // The host's own sums are right: of 300 in blocks of 256.
+  CHECK(forced_branch::BlockSums(std::vector<int>(300, -3), 256).expected ==
+        std::vector<long long>{9 * 256, 9 * 44});
 }
 
 TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
