@@ -5,8 +5,8 @@
 // shared_one_thread   partial sums in shared memory, thread 0 adds them all
 // shared_modulo       the tree in shared memory, neighbours first, a remainder picks the threads
 // shared_mask         the same tree, and the same threads, picked without a division
-// shared_interleaved  the same additions by the first threads, in few warps: banks conflict
-// shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
+// shared_interleaved  the same additions by the first threads: whole warps have nothing to add
+// shared_sequential   the upper half onto the lower half: neighbours add neighbouring slots
 // dynamic_shared      the same, with the array sized by the launch
 // eight_each, last_warp, wide_loads   less tree: eight elements per thread, one warp at the end
 // cub_block, cub      NVIDIA's library, for a block and for all of x
@@ -89,9 +89,9 @@ __global__ void sum_shared_mask(const int* x, std::size_t n, long long* sums) {
 }
 
 // The same pairs, but the first threads do the work. Whole warps have nothing to add then, but none
-// rests: nvcc makes predicates of the short if, which every warp executes. Lanes that work together
-// are 2 * distance slots of 8 bytes apart, as above, and now all are neighbours in one warp: from
-// distance 8 on they meet in two banks.
+// rests: nvcc makes predicates of the short if. A warp whose lanes are all switched off executes
+// both loads and the store all the same, and each takes a turn of shared memory. The banks are
+// asked for as many passes as above: fewer warps ask, and more of their lanes meet.
 __global__ void sum_shared_interleaved(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
   const unsigned t = threadIdx.x;
@@ -137,7 +137,7 @@ __global__ void sum_dynamic_shared(const int* x, std::size_t n, long long* sums)
 }
 
 // The squares of this thread's eight elements. They are blockDim.x apart, so that neighbouring
-// lanes read neighbours. No load waits for another: all eight are under way at once.
+// lanes read neighbours. No load needs another, but nvcc 13 puts seven behind the first one's use.
 __device__ long long sum_of_eight(const int* x, std::size_t n) {
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kItems * blockDim.x;
   long long sum = 0;
@@ -188,7 +188,7 @@ __global__ void sum_last_warp(const int* x, std::size_t n, long long* sums) {
 __device__ long long square(int value) { return static_cast<long long>(value) * value; }
 
 // Eight elements again, but four of them lie side by side and come with one load of 16 bytes. Both
-// loads are under way at once, because no branch stands between them: a block that the end of x
+// loads are under way at once: nvcc issues them one behind the other. A block that the end of x
 // cuts short goes the other way as a whole.
 __device__ long long sum_of_two_quads(const int* x, std::size_t n) {
   const std::size_t items = std::size_t{kItems} * blockDim.x, first = blockIdx.x * items;

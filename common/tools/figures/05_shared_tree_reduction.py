@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 05: the trees with their idle lanes, the banks of their first level, the ladder, and the output."""
+"""Chapter 05: the trees with their idle lanes and warps, the banks of their first level, the ladder, and the output."""
 
 from . import style, terminal_picture, xray
 
@@ -70,6 +70,33 @@ def trees():
                "they are the first lanes, and what is left stays side by side.")
 
 
+def idle_warps():
+    """Which warps of a block of 256 have a lane that adds, level by level: X-ray counted two loads for each."""
+    fig, ax = style.canvas(3.25)
+    cell, says = 19, []
+    shown = (("sum_shared_modulo", "scattered threads add"), ("sum_shared_interleaved", "the first threads add"))
+    for column, (kernel, title) in enumerate(shown):
+        loads_of("block", kernel, 256)  # the levels come to what X-ray counted
+        active, _ = TREES[kernel]
+        x, idle = 36 + 230 * column, 0
+        style.words(ax, x - 30, 10, title, style.TEXT, weight="bold")
+        for level in range(8):
+            style.words(ax, x + (level + 0.5) * cell, 30, f"{1 << level}", ha="center", color=style.GREY)
+            for warp in range(8):
+                works = any(active(t, 1 << level, 256) for t in range(warp * xray.LANES, (warp + 1) * xray.LANES))
+                idle += not works
+                style.box(ax, x + level * cell + 1, 39 + warp * cell, cell - 2, cell - 2, COLORS[kernel] if works else "none")
+        for warp in range(8):
+            style.words(ax, x - 8, 38 + (warp + 0.5) * cell - 1.5, f"{warp}", ha="right", color=style.GREY)
+        style.words(ax, x - 30, 38 + 8 * cell + 12, f"{idle} of 64 are idle", color=COLORS[kernel], weight="bold")
+        says.append(f"{title}: {idle} idle")
+    style.words(ax, 6, 38 + 8 * cell + 32, "a row is a warp, a column the level of a distance; filled: a lane of the warp adds",
+                color=style.GREY)
+    style.save(fig, "idle_warps", "Which warps have nothing to add, level by level, checked against X-ray's trace",
+               "Eight warps by eight levels. When scattered threads add, all warps have a lane at work in the first five levels, then 4, 2 "
+               "and 1; when the first threads add, 4, 2 and then 1 in each level. " + "; ".join(says) + ".")
+
+
 def banks():
     """The first level in a block of 256: which pass through the banks serves which lanes."""
     fig, ax = style.canvas(3.0)
@@ -122,6 +149,7 @@ def ladder():
 
 
 trees()
+idle_warps()
 banks()
 ladder()
 measured = style.rows("default")
