@@ -12,7 +12,7 @@ AS_NVCC := -D__CUDACC__ -D__NVCC__
 # ---- the variants ----------------------------------------------------------------------------------
 
 VARIANTS := cpu $(if $(filter debug build/cpu-debug/%,$(GOALS)),cpu-debug) \
-            $(if $(call is_needed,sanitizers),cpu-asan cpu-tsan) $(if $(call is_needed,xray),cpu-xray)
+            $(if $(call is_needed,sanitizers),cpu-asan) $(if $(call is_needed,xray),cpu-xray)
 # Of the target at hand; and the same names in the folder of each variant.
 variant = $(word 2,$(subst /, ,$@))
 in_each = $(foreach v,$(VARIANTS),$(addprefix build/$v/,$1))
@@ -25,13 +25,10 @@ objects = $(call in_each,$(1:%=obj/%.o))
 BOUNDS := $(if $(is_clang),-fsanitize=array-bounds,-fsanitize=bounds)
 ASAN_BUILD := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
-TSAN_BUILD := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
 cpu.flags := -Og $(BOUNDS)
 cpu-debug.flags := -O0 $(BOUNDS)
 cpu-asan.flags := $(ASAN_BUILD)
 cpu-asan.link := $(ASAN_BUILD)
-cpu-tsan.flags := $(TSAN_BUILD)
-cpu-tsan.link := $(TSAN_BUILD)
 
 $(foreach v,$(VARIANTS),$(call keep_flags,build/$v/flags,$(CXX) $(CPU_FLAGS) $($v.flags) / $($v.link)))
 

@@ -2,12 +2,12 @@
 # Labs: what labs.sh is told, and what every check of an exercise is built with. common/labs/build.py
 # asks for that, and compiles the exercises itself.
 
-LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE='$(SANITIZE)' GDB='$(GDB)' BACKEND='$(CHOSEN_BACKEND)' \
+LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' GDB='$(GDB)' BACKEND='$(CHOSEN_BACKEND)' \
   CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR=$(call as_typed,DIR) OUT=$(call as_typed,OUT) JOBS='$(JOBS)' TIME='$(TIME)' SHARE='$(SHARE)'
 labs_sh = $(direct)common/labs/labs.sh $1 $(LAB_SETTINGS)
 
 ifneq ($(call is_needed,labs),)
-LAB_READY := $(foreach v,cpu cpu-asan cpu-tsan cpu-xray gpu,build/labs/$v/ready)
+LAB_READY := $(foreach v,cpu cpu-asan cpu-xray gpu,build/labs/$v/ready)
 $(LAB_READY): $(CATCH_MAIN) $(LAB_PARTS)
 	@mkdir -p $(@D)
 	@echo '$(CATCH2_LIBS)' >$@
@@ -15,5 +15,4 @@ $(LAB_READY): $(CATCH_MAIN) $(LAB_PARTS)
 $(filter build/labs/cpu%,$(LAB_READY)): build/labs/%/ready: build/%/libcudacpu.a $(MIRRORED_HEADERS)
 build/labs/cpu/ready build/labs/cpu-xray/ready: build/cpu/textures.o
 build/labs/cpu-asan/ready: build/cpu-asan/textures.o
-build/labs/cpu-tsan/ready: build/cpu-tsan/textures.o
 endif

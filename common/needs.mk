@@ -10,7 +10,7 @@ endif
 
 needs_of_file = rules $(if $(filter build/gpu/% build/labs/gpu/%,$1),backend) $(if $(filter build/labs/%,$1),labs) \
   $(if $(filter build/labs/% %.test,$1),catch2) $(if $(filter build/cpu-xray/% build/labs/cpu-xray/%,$1),xray) \
-  $(if $(filter build/cpu-asan/% build/cpu-tsan/% build/labs/cpu-asan/% build/labs/cpu-tsan/%,$1),sanitizers)
+  $(if $(filter build/cpu-asan/% build/labs/cpu-asan/%,$1),sanitizers)
 needed = $(foreach g,$(GOALS),$(if $(filter build/%,$g),$(call needs_of_file,$g),$(needs.$g)))
 is_needed = $(filter $1,$(needed))
 

@@ -19,18 +19,14 @@ GRAPHS := $(wildcard common/cpu/libs/graphs/*.cpp)
 TEXTURES := $(wildcard common/cpu/libs/textures/*.cpp)
 
 # Variants with a backend of their own. X-ray's (xray.mk) has parts of cpu's, and does not look into its libraries.
-RUNTIMES := $(filter cpu cpu-asan cpu-tsan,$(VARIANTS))
-libraries = build/$(or $(filter cpu-asan cpu-tsan,$(variant)),cpu)
+RUNTIMES := $(filter cpu cpu-asan,$(VARIANTS))
+libraries = build/$(or $(filter cpu-asan,$(variant)),cpu)
 
-# What it is compiled with: all of it, `hot`, and the rest. The scheduler tells TSan about its fibers itself and must not
-# be watched while it does.
+# What it is compiled with: all of it, `hot`, and the rest.
 cpu.hot := -O2
 cpu.rest := -O0
 cpu-asan.runtime := $(ASAN_BUILD)
 cpu-asan.hot := -O1
-cpu-tsan.runtime := -fno-omit-frame-pointer -DCUDA_CPU_TSAN=1
-cpu-tsan.hot := -O2
-cpu-tsan.rest := -O0
 
 $(foreach v,$(RUNTIMES),$(call keep_flags,build/$v/runtime-flags,\
   $(CXX) $(CPU_FLAGS) -g1 $($v.runtime) / $($v.hot) / $($v.rest) / $(HOT) $(REST) $(CALLS)))

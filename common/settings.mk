@@ -5,12 +5,12 @@
 # Of every verb; of run, of labs, of X-ray, of checks, of decks and the site.
 SETTINGS := CH BACKEND V CXX NVCC ARCH CATCH2_DIR TUTORIAL_COMMIT \
             ARGS N EXPERIMENT FILE DEFINE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
-            EX LEVEL FORCE SANITIZE GDB DIR OUT JOBS TIME SHARE \
-            LINE CSV SVG EVENTS HTML BLOCKS ONLY TSAN TOOLS STUDENTS NO_BWRAP SCHEDULES \
+            EX LEVEL FORCE GDB DIR OUT JOBS TIME SHARE \
+            LINE CSV SVG EVENTS HTML BLOCKS ONLY TOOLS STUDENTS NO_BWRAP SCHEDULES \
             FORMAT BASE PORT INSTALL
 # What make, compilers and programs know. A % stands for the rest of a name.
 KNOWN := CC CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS NVCCFLAGS LDLIBS \
-         CUDA_% CCACHE_% XRAY_% TEST_% ASAN_% TSAN_% UBSAN_% NO_COLOR CHROME_PATH \
+         CUDA_% CCACHE_% XRAY_% TEST_% ASAN_% UBSAN_% NO_COLOR CHROME_PATH \
          SHELL TERM TMPDIR HOME PATH LANG LC_% PREFIX MAKE% GNUMAKEFLAGS MFLAGS
 
 # What a user types is text. Make would expand it wherever it is used, and run what stands in $(shell ...): so before

@@ -12,8 +12,8 @@ XRAY_SHOWN = $(patsubst %,build/cpu-xray/%,$(filter 03_% 05_%,$(CHAPTERS)))
 ZOO_PROGRAMS = $(ZOO:tests/backend/zoo/%.cu=build/cpu/zoo/%) $(call zoo_for,cpu-xray)
 zoo_for = $(patsubst tests/backend/zoo/%.cu,build/$1/zoo/%,$(shell grep -l '^// BUILD: $1' $(ZOO)))
 
-# Memory and undefined behaviour; races; and with TSAN=1 those that ThreadSanitizer sees, also between host threads.
-SANITIZER_VARIANTS := cpu-asan cpu-xray $(if $(filter-out 0,$(TSAN)),cpu-tsan)
+# Memory and undefined behaviour; races.
+SANITIZER_VARIANTS := cpu-asan cpu-xray
 SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(ALL_PROGRAMS:%=build/gpu/%),$(foreach v,$(SANITIZER_VARIANTS),$(ALL_PROGRAMS:%=build/$v/%) \
   $(foreach t,$(CHOSEN_TESTS),$(call test_binary,$v,$t))))
 # The bug zoo has programs that only a sanitizer sees through; without CH they are tried as well.

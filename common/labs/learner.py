@@ -4,11 +4,10 @@ remembered, under a hash of everything that decides them (build/labs/answers).""
 
 import json
 import os
-import re
 import shutil
 import subprocess
 
-from . import outcome as outcomes, report, runner, todo
+from . import outcome as outcomes, report, todo
 from .catalogue import UsageError, choose, read, write
 
 ANSWERS = "build/labs/answers"
@@ -61,7 +60,7 @@ class Learner:
             known = result.passed
             if known and tell:
                 report.show(lab, result, last=False)
-        return "passed" if known and self.answers.known.get(self.sanitized(lab)) is not False else "failed"
+        return "passed" if known else "failed"
 
     def first_open(self, labs, tell=False):
         """The first lab that is not passed. The chapter of the file edited last comes first, then those after it: a
@@ -90,14 +89,11 @@ class Learner:
         self.copy(lab)
         if starter_was_edited(lab):
             print(f"{lab.starter} was edited: that is the starter. Your copy is {lab.work}, and only that is checked")
-        if self.settings.get("SANITIZE") not in (None, "", "0"):
-            return self.sanitize(lab)
         if self.settings.get("GDB") not in (None, "", "0"):
             return self.debug(lab)
         result = self.check(lab)
-        result.sanitized_badly = self.answers.known.get(self.sanitized(lab)) is False
         report.show(lab, result, self.following(lab) if result.passed else None)
-        return 0 if result.passed and not result.sanitized_badly else 1
+        return 0 if result.passed else 1
 
     def copy(self, lab):
         if not os.path.exists(lab.work):
@@ -109,25 +105,6 @@ class Learner:
         place = self.labs.index(lab)
         others = self.labs[place + 1 :] + self.labs[:place]
         return next((l for l in others if self.status(l) != "passed"), None)
-
-    def sanitize(self, lab):
-        """The same check under ThreadSanitizer, which names both lines of a race."""
-        if lab.predicts:
-            raise UsageError(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
-        folder = folder_of(lab, "cpu-tsan")
-        result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder, runner.PROOF, "cpu-tsan")
-        race = re.search(r"^WARNING: ThreadSanitizer: .*?(?=^SUMMARY)", result.output, re.M | re.S)
-        if race:
-            kept = re.findall(r"^WARNING: .*|^  (?:Write|Read|Previous|Atomic|As if) .*|^    #0 .*", race[0], re.M)
-            result.sanitizer = [re.sub(r" \((?:pid=|check\+).*?\)", "", text) for text in kept[:5]]
-        if result.verdict != "build":
-            self.answers.remember(self.sanitized(lab), result.passed)
-        report.show(lab, result, None, last=False)
-        return 0 if result.passed else 1
-
-    def sanitized(self, lab):
-        """Where the answer of SANITIZE=1 about this file is remembered."""
-        return f"{self.key(lab)} sanitized"
 
     def debug(self, lab):
         """The same check, built so that a debugger shows variables, and how to start it."""

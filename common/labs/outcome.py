@@ -4,8 +4,6 @@
 import os
 import re
 import secrets
-import shutil
-import sys
 
 from . import runner, todo
 from .catalogue import read
@@ -39,8 +37,6 @@ class Outcome:
         self.forgery = ""  # what the checked code did
         self.depends_on_order = False
         self.depends_on_multiprocessors = False  # or on what else the run that looks for races has otherwise
-        self.sanitizer = []  # what ThreadSanitizer says of a race, in five lines
-        self.sanitized_badly = False  # by an earlier SANITIZE=1
         self.printed = ""  # by the checked code: in the try that failed, or in the first that printed anything
         self.warnings = ""  # the compiler's, about the checked file
         self.speeds = []  # what a GPU measured, in words
@@ -122,15 +118,6 @@ def printed(output):
     return next((text for text in own if text.strip()), "")
 
 
-def fixed_address_space():
-    """A command prefix: older ThreadSanitizers give up where the kernel randomises addresses a lot."""
-    prefix = ["setarch", os.uname().machine, "-R"]
-    if sys.platform == "linux" and shutil.which("setarch"):
-        if runner.run([*prefix, "true"], runner.COMPILE).status == 0:
-            return prefix
-    return []
-
-
 def environment_for(variant, schedule):
     kept = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_CPU_WORKERS")
     environment = {k: os.environ[k] for k in kept if k in os.environ}
@@ -143,8 +130,8 @@ def environment_for(variant, schedule):
         environment["CUDA_CPU_SCHEDULE"] = schedule
     environment["CUDA_CPU_TIMEOUT"] = "5"
     environment["LAB_SEED"] = SEED
-    if variant in ("cpu-asan", "cpu-tsan"):
-        environment.update(TEST_SIZES="small", ASAN_OPTIONS="detect_leaks=0", TSAN_OPTIONS="exitcode=66")
+    if variant == "cpu-asan":
+        environment.update(TEST_SIZES="small", ASAN_OPTIONS="detect_leaks=0")
         environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
     return environment
 
@@ -157,8 +144,6 @@ def variant_of(lab, backend):
 def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None, prefix=(), threads=True):
     """Runs folder/check under each schedule, up to the first that it does not pass. `threads`: whether it may have some
     before main."""
-    if variant == "cpu-tsan":
-        prefix = fixed_address_space()
     program = [*prefix, os.path.abspath(f"{folder}/check")]
     passed, first = [], None
     for schedule in schedules:

@@ -57,9 +57,7 @@ def next_steps(lab, outcome):
 
 def show(lab, outcome, following=None, last=True):
     """The whole report. `following`: the lab that comes next, for after a pass; `last`: without one, say so."""
-    where = ", under ThreadSanitizer" if outcome.variant == "cpu-tsan" else ""
-    if lab.predicts:
-        where = ", counted by X-ray on the CPU backend"
+    where = ", counted by X-ray on the CPU backend" if lab.predicts else ""
     print(f"\n{BOLD}chapter {lab.chapter[:2]}, exercise {lab.number}: {lab.title}{PLAIN}{where}")
     if outcome.passed:
         orders = len([s for s in outcome.passed_schedules if s != RACES])
@@ -68,9 +66,6 @@ def show(lab, outcome, following=None, last=True):
         print(f"  {GREEN}passed{PLAIN}    {cases}{tried}")
         printed(outcome, "your program printed, in the first try that prints:")
         warnings(outcome)
-        if outcome.sanitized_badly:
-            line("but", f"SANITIZE=1 found a race in this file; once more: make lab {lab.command} SANITIZE=1")
-            return
         line("next", f"compare with the solution: make solution {lab.command}")
         if following:
             line("", f"go on: make lab {following.command}   ({following.title})")
@@ -115,7 +110,6 @@ def headline(outcome):
 def place(lab, outcome, text):
     """The line to open: what the compiler or the backend named in the learner's file, else the TODO."""
     named = re.search(rf"^{re.escape(lab.work)}:(\d+)\b", outcome.output, re.M)
-    named = named or re.search(rf"{re.escape(lab.work)}:(\d+)$", "\n".join(outcome.sanitizer), re.M)
     if named:
         return named[1]
     for name in re.findall(r"^(\w+): (?!right$)", outcome.told.get("prediction", ""), re.M):
@@ -171,10 +165,6 @@ def details(lab, outcome):
         line("", "has one multiprocessor (SM): does something here depend on how many there are?")
     elif "likely" in told:
         line("likely", told["likely"])
-    if outcome.sanitizer:
-        print("  ThreadSanitizer says:")
-        quoted(outcome.sanitizer)
-        return
     report = outcome.backend_report()
     later = f", at {told['broke_at']}" if told.get("broke_at", told.get("at")) != told.get("at") else ""
     if report:

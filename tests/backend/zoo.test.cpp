@@ -9,13 +9,12 @@
 //   // EXPECT-STDOUT: TEXT     a line of standard output that contains TEXT
 //   // EXPECT-STATUS: N        exit status; 1 if not said
 //   // ARCH: x86_64           only there (what uname -m says): other CPUs do not trap
-//   // BUILD: cpu-tsan         a program for a sanitizer; skipped where it has not been built
+//   // BUILD: cpu-xray         a program for a sanitizer; skipped where it has not been built
 //   // CASE: NAME              the lines from here to the next CASE are one case's, not all cases'
 //
 // A file without CASE is one program. Neighbours share a file: each is a case, and what stands
 // before the first of them holds for all. The program runs once more for each, with the case's name
-// as its only argument, which its main hands to run_case (zoo/cases.cuh). BUILD is a file's, not a
-// case's.
+// as its only argument: zoo/cases.cuh has its main. BUILD is a file's, not a case's.
 //
 // In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that
 // ends in the comment `// @name`; no other line of the file has that name. ZOO_DIR is the folder of
@@ -23,9 +22,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#if defined(__linux__)
-#include <sys/personality.h>
-#endif
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,7 +163,7 @@ std::string this_arch() {
 std::string zoo_dir(const std::string& build) {
   const char* const chosen = std::getenv("ZOO_DIR");
   const std::string dir = chosen != nullptr ? chosen : "build/cpu/zoo";
-  // build/cpu/zoo beside build/cpu-tsan/zoo
+  // build/cpu/zoo beside build/cpu-xray/zoo
   const std::size_t at = dir.rfind("/cpu/");
   if (build == "cpu" || at == std::string::npos) return dir;
   return dir.substr(0, at) + "/" + build + dir.substr(at + 4);
@@ -190,18 +186,13 @@ Outcome run(const std::string& program, const std::string& argument,
   if (child == 0) {
     // The test's own settings must not reach the animals.
     for (const char* const name :
-         {"CUDA_CPU_SCHEDULE", "CUDA_CPU_TIMEOUT", "CUDA_CPU_WORKERS", "CUDA_CPU_EARLY_RETURN",
-          "CUDA_CPU_LEAKS", "CUDA_CPU_RACES", "CUDA_CPU_RACES_MIB", "CUDA_LAUNCH_BLOCKING"}) {
+         {"CUDA_CPU_SCHEDULE", "CUDA_CPU_TIMEOUT", "CUDA_CPU_WORKERS", "CUDA_CPU_LEAKS",
+          "CUDA_CPU_RACES", "CUDA_CPU_RACES_MIB", "CUDA_LAUNCH_BLOCKING"}) {
       unsetenv(name);
     }
     for (const std::string& entry : environment) putenv(const_cast<char*>(entry.c_str()));
     dup2(open(out.c_str(), O_CREAT | O_WRONLY, 0600), STDOUT_FILENO);
     dup2(open(err.c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
-#if defined(__linux__)
-    // ThreadSanitizer has to find a race in every run, not in most: the addresses that its record
-    // of fences is hashed by stay the same.
-    if (program.find("tsan") != std::string::npos) personality(ADDR_NO_RANDOMIZE);
-#endif
     execl(program.c_str(), program.c_str(), argument.empty() ? nullptr : argument.c_str(),
           static_cast<char*>(nullptr));
     _exit(127);
@@ -256,7 +247,7 @@ void check(const Animal& animal, const std::vector<std::string>& environment) {
   }
 }
 
-// A case that only the comments know would never run, and one that only main knows is not checked.
+// A case that only the comments know would never run, and one that they do not know is not checked.
 void check_cases(const std::string& program, const std::vector<Animal>& animals) {
   std::vector<std::string> said;
   for (const Animal& animal : animals) said.push_back(animal.chosen_case);

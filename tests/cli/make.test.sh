@@ -205,7 +205,7 @@ expect_output "g++"
 expect_output "To run on a GPU"
 
 test_case "a setting that nobody knows is one line with those that are near, before anything is done"
-for pair in FIEL:FILE= ch:CH= SANITISE:SANITIZE= EXERCISE:EX= BACKED:BACKEND=; do
+for pair in FIEL:FILE= ch:CH= EXERCISE:EX= BACKED:BACKEND=; do
   complains_in_a_line 2 "${pair%:*}=: there is no such setting; near it: ${pair#*:}" run make lab "${pair%:*}=05"
 done
 run make list QUIET=1

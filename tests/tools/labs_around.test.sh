@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What surrounds a lab: races in its check, sanitizers, X-ray, a debugger, printf, in a copy of the tree. What every
+# What surrounds a lab: races in its check, X-ray, a debugger, printf, in a copy of the tree. What every
 # learner types is in tests/cli/labs.test.sh.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
@@ -49,24 +49,6 @@ rm -r work/04_multi_block
 expect_failure
 expect_output "on a device of more SMs: expected"
 expect_no_output "other threads first"
-
-test_case "SANITIZE=1 tells a race in five lines, and make progress counts it"
-lab progress CH=05
-expect_output "1  passed"
-cp $work/ex1_block_sum.cu "$scratch/mine.cu"
-mutant ex1_block_sum all_threads_add_to_the_result >$work/ex1_block_sum.cu
-lab lab CH=05 EX=1 SANITIZE=1
-if has "$output" "make: ***" && has_not "$output" ThreadSanitizer; then
-  skip "ThreadSanitizer is not here"
-else
-  expect_failure
-  expect_output "ThreadSanitizer says:"
-  expect "five lines of it" [ "$(grep -c '^    | ' <<<"$output")" -eq 5 ]
-  expect_output "open      $work/ex1_block_sum.cu:$(sed -n '/+=/=' $work/ex1_block_sum.cu | head -1)"
-  lab progress CH=05
-  expect_output "1  failed"
-fi
-cp "$scratch/mine.cu" $work/ex1_block_sum.cu
 
 test_case "int indices as in every CUDA book compile without a word; other warnings are shown, and do not decide"
 cp $work/ex1_block_sum.cu "$scratch/mine.cu"

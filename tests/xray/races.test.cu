@@ -26,6 +26,7 @@
 
 #include "../../common/cpu/engine/state/grid.h"
 #include "../../common/cpu/engine/state/observer.h"
+#include "../backend/handles.cuh"
 #include "../kernel_testing.cuh"
 #include "races/detector.h"
 #include "races/findings.h"
@@ -96,22 +97,22 @@ std::vector<Finding> findings_of(Launch launch) {
   return found;
 }
 
-/// Runs Body for every thread, on words in shared memory that begin as zeros.
-template <class Body>
+/// Runs the body for every thread, on words in shared memory that begin as zeros.
+template <void (*kBody)(int*)>
 __global__ void on_shared() {
   __shared__ int words[kWords];
   for (unsigned i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = 0;
   __syncthreads();
-  Body::run(words);
+  kBody(words);
 }
 
-template <class Body>
+template <void (*kBody)(int*)>
 __global__ void on_given(int* words) {
-  Body::run(words);
+  kBody(words);
 }
 
-/// The findings of Body in one block.
-template <class Body>
+/// The findings of the body in one block.
+template <void (*kBody)(int*)>
 std::vector<Finding> in(Memory memory, unsigned blocks = 1) {
   int* words = nullptr;
   if (memory == Memory::kGlobal) {
@@ -123,9 +124,9 @@ std::vector<Finding> in(Memory memory, unsigned blocks = 1) {
   }
   const std::vector<Finding> found = findings_of([&] {
     if (memory == Memory::kShared) {
-      on_shared<Body><<<blocks, kBlock>>>();
+      on_shared<kBody><<<blocks, kBlock>>>();
     } else {
-      on_given<Body><<<blocks, kBlock>>>(words);
+      on_given<kBody><<<blocks, kBlock>>>(words);
     }
   });
   if (memory == Memory::kGlobal) CUDA_CHECK(cudaFree(words));
@@ -157,83 +158,62 @@ std::string all_texts(const std::vector<Finding>& findings) {
 // Comments mark the lines of the two accesses that race in a wrong body.
 
 template <bool kRight>
-struct ReadAfterWrite {
-  static constexpr const char* kName = "read after write";
-  static __device__ void run(int* words) {
-    const unsigned t = threadIdx.x;
-    words[t] = static_cast<int>(t);  // earlier: read after write
-    if (kRight) __syncthreads();
-    words[kBlock + t] = words[(t + 40) % kBlock];  // later: read after write
-  }
-};
+__device__ void read_after_write(int* words) {
+  const unsigned t = threadIdx.x;
+  words[t] = static_cast<int>(t);  // earlier: read after write
+  if (kRight) __syncthreads();
+  words[kBlock + t] = words[(t + 40) % kBlock];  // later: read after write
+}
 
 template <bool kRight>
-struct WriteAfterRead {
-  static constexpr const char* kName = "write after read";
-  static __device__ void run(int* words) {
-    const unsigned t = threadIdx.x;
-    const int other = words[(t + 40) % kBlock];  // earlier: write after read
-    if (kRight) __syncthreads();
-    words[t] = other + 1;  // later: write after read
-  }
-};
+__device__ void write_after_read(int* words) {
+  const unsigned t = threadIdx.x;
+  const int other = words[(t + 40) % kBlock];  // earlier: write after read
+  if (kRight) __syncthreads();
+  words[t] = other + 1;  // later: write after read
+}
 
 template <bool kRight>
-struct TwoWrites {
-  static constexpr const char* kName = "two writes";
-  static __device__ void run(int* words) {
-    words[threadIdx.x % (kRight ? kBlock : 32)] = 1;  // both: two writes
-  }
-};
+__device__ void two_writes(int* words) {
+  words[threadIdx.x % (kRight ? kBlock : 32)] = 1;  // both: two writes
+}
 
 template <class T, bool kRight>
-struct LanesStore {
-  static constexpr const char* kName = "lanes store";
-  static __device__ void run(int* words) {
-    T* const elements = reinterpret_cast<T*>(words);
-    T value{};
-    reinterpret_cast<char*>(&value)[sizeof(T) - 1] = kRight ? 5 : threadIdx.x / 16 % 2;
-    elements[threadIdx.x / 32] = value;  // both: lanes store
-    __syncwarp();
-    // What the word becomes later is no matter.
-    if (threadIdx.x % 32 == 3) elements[threadIdx.x / 32] = T{};
-  }
-};
+__device__ void lanes_store(int* words) {
+  T* const elements = reinterpret_cast<T*>(words);
+  T value{};
+  reinterpret_cast<char*>(&value)[sizeof(T) - 1] = kRight ? 5 : threadIdx.x / 16 % 2;
+  elements[threadIdx.x / 32] = value;  // both: lanes store
+  __syncwarp();
+  // What the word becomes later is no matter.
+  if (threadIdx.x % 32 == 3) elements[threadIdx.x / 32] = T{};
+}
 
 template <bool kRight>
-struct Sum {
-  static constexpr const char* kName = "sum";
-  static __device__ void run(int* words) {
-    if (kRight) {
-      atomicAdd(&words[0], 1);
-    } else {
-      words[0] += 1;  // both: sum
-    }
+__device__ void sum(int* words) {
+  if (kRight) {
+    atomicAdd(&words[0], 1);
+  } else {
+    words[0] += 1;  // both: sum
   }
-};
+}
 
 template <bool kRight>
-struct Largest {
-  static constexpr const char* kName = "largest";
-  static __device__ void run(int* words) {
-    const int x = static_cast<int>(threadIdx.x);
-    if (kRight) {
-      atomicMax(&words[0], x);
-    } else if (x > words[0]) {  // earlier: largest
-      words[0] = x;             // later: largest
-    }
+__device__ void largest(int* words) {
+  const int x = static_cast<int>(threadIdx.x);
+  if (kRight) {
+    atomicMax(&words[0], x);
+  } else if (x > words[0]) {  // earlier: largest
+    words[0] = x;             // later: largest
   }
-};
+}
 
 template <bool kRight>
-struct AtomicAndPlain {
-  static constexpr const char* kName = "atomic and plain";
-  static __device__ void run(int* words) {
-    atomicAdd(&words[0], 1);  // earlier: atomic and plain
-    if (kRight) __syncthreads();
-    if (threadIdx.x == 0) words[1] = words[0];  // later: atomic and plain
-  }
-};
+__device__ void atomic_and_plain(int* words) {
+  atomicAdd(&words[0], 1);  // earlier: atomic and plain
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[1] = words[0];  // later: atomic and plain
+}
 
 #ifdef __USE_FORTIFY_LEVEL
 static_assert(__USE_FORTIFY_LEVEL == 0, "fortified, they call other functions, which tell nothing");
@@ -241,160 +221,132 @@ static_assert(__USE_FORTIFY_LEVEL == 0, "fortified, they call other functions, w
 
 // Of what the compiler knows and does not know the length.
 template <bool kRight>
-struct MemcpyOf40 {
-  static constexpr const char* kName = "memcpy";
-  static __device__ void run(int* words) {
-    const int mine[10] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
-    if (threadIdx.x == 64) memcpy(words, mine, sizeof mine);  // earlier: memcpy
-    if (kRight) __syncthreads();
-    if (threadIdx.x == 0) words[60] = words[5];  // later: memcpy
-  }
-};
+__device__ void memcpy_of_40(int* words) {
+  const int mine[10] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+  if (threadIdx.x == 64) memcpy(words, mine, sizeof mine);  // earlier: memcpy
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[60] = words[5];  // later: memcpy
+}
 
 template <bool kRight>
-struct MemmoveOfSome {
-  static constexpr const char* kName = "memmove";
-  static __device__ void run(int* words) {
-    if (threadIdx.x == 64) memmove(words + 20, words + 9, blockDim.x / 3);  // earlier: memmove
-    if (kRight) __syncthreads();
-    if (threadIdx.x == 0) words[10] = 1;  // later: memmove
-  }
-};
+__device__ void memmove_of_some(int* words) {
+  if (threadIdx.x == 64) memmove(words + 20, words + 9, blockDim.x / 3);  // earlier: memmove
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[10] = 1;  // later: memmove
+}
 
 template <bool kRight>
-struct MemsetOfSome {
-  static constexpr const char* kName = "memset";
-  static __device__ void run(int* words) {
-    if (threadIdx.x == 64) memset(words, 7, blockDim.x / 3);  // earlier: memset
-    if (kRight) __syncthreads();
-    if (threadIdx.x == 0) words[60] = words[5];  // later: memset
-  }
-};
+__device__ void memset_of_some(int* words) {
+  if (threadIdx.x == 64) memset(words, 7, blockDim.x / 3);  // earlier: memset
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[60] = words[5];  // later: memset
+}
 
 // One warp hands a value to another: thread 64 makes it, and thread 0 waits for it.
 template <bool kFirstFence, bool kSecondFence>
-struct Flag {
-  static constexpr const char* kName = "flag";
-  static __device__ void run(int* words) {
-    if (threadIdx.x == 64) {
-      int* const data = words + 1;
-      *data = 7;  // earlier: flag
-      if (kFirstFence) __threadfence();
-      atomicExch(&words[0], 1);
-    } else if (threadIdx.x == 0) {
-      while (atomicAdd(&words[0], 0) == 0) {
-      }
-      if (kSecondFence) __threadfence();
-      words[2] = words[1];  // later: flag
+__device__ void flag(int* words) {
+  if (threadIdx.x == 64) {
+    int* const data = words + 1;
+    *data = 7;  // earlier: flag
+    if (kFirstFence) __threadfence();
+    atomicExch(&words[0], 1);
+  } else if (threadIdx.x == 0) {
+    while (atomicAdd(&words[0], 0) == 0) {
     }
+    if (kSecondFence) __threadfence();
+    words[2] = words[1];  // later: flag
   }
-};
+}
 
 template <bool kFence>
-struct VolatileFlag {
-  static constexpr const char* kName = "volatile flag";
-  static __device__ void run(int* words) {
-    volatile int* const flag = words;
-    if (threadIdx.x == 0) {
-      words[1] = 7;  // earlier: volatile flag
-      if (kFence) __threadfence_block();
-      *flag = 1;
-    } else if (threadIdx.x == 64) {
-      while (*flag == 0) __nanosleep(1);
-      if (kFence) __threadfence_block();
-      words[2] = words[1];  // later: volatile flag
-    }
+__device__ void volatile_flag(int* words) {
+  volatile int* const flag = words;
+  if (threadIdx.x == 0) {
+    words[1] = 7;  // earlier: volatile flag
+    if (kFence) __threadfence_block();
+    *flag = 1;
+  } else if (threadIdx.x == 64) {
+    while (*flag == 0) __nanosleep(1);
+    if (kFence) __threadfence_block();
+    words[2] = words[1];  // later: volatile flag
   }
-};
+}
 
 template <bool kRight>
-struct Ref {
-  static constexpr const char* kName = "ref";
-  static __device__ void run(int* words) {
-    cuda::atomic_ref<int, cuda::thread_scope_device> flag(words[0]);
-    constexpr auto kOrder =
-        kRight ? cuda::std::memory_order_release : cuda::std::memory_order_relaxed;
-    if (threadIdx.x == 0) {
-      words[1] = 7;  // earlier: ref
-      flag.store(1, kOrder);
-    } else if (threadIdx.x == 64) {
-      while (flag.load(kRight ? cuda::std::memory_order_acquire
-                              : cuda::std::memory_order_relaxed) == 0) {
-      }
-      words[2] = words[1];  // later: ref
+__device__ void ref(int* words) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> flag(words[0]);
+  constexpr auto kOrder =
+      kRight ? cuda::std::memory_order_release : cuda::std::memory_order_relaxed;
+  if (threadIdx.x == 0) {
+    words[1] = 7;  // earlier: ref
+    flag.store(1, kOrder);
+  } else if (threadIdx.x == 64) {
+    while (flag.load(kRight ? cuda::std::memory_order_acquire : cuda::std::memory_order_relaxed) ==
+           0) {
     }
+    words[2] = words[1];  // later: ref
   }
-};
+}
 
 template <bool kRight>
-struct Lanes {
-  static constexpr const char* kName = "lanes";
-  static __device__ void run(int* words) {
-    const unsigned t = threadIdx.x;
-    words[t] = static_cast<int>(t);  // earlier: lanes
-    if (kRight) __syncwarp();
-    words[kBlock + t] = words[t ^ 1];  // later: lanes
+__device__ void lanes(int* words) {
+  const unsigned t = threadIdx.x;
+  words[t] = static_cast<int>(t);  // earlier: lanes
+  if (kRight) {
+    __syncwarp();
+  } else {
+    __shfl_sync(~0u, t, 0);  // waits, and orders nothing
   }
-};
+  words[kBlock + t] = words[t ^ 1];  // later: lanes
+}
 
 // The way of writing the last levels of a tree before Volta.
 template <bool kRight>
-struct VolatileLanes {
-  static constexpr const char* kName = "volatile lanes";
-  static __device__ void run(int* words) {
-    volatile int* const v = words;
-    const unsigned t = threadIdx.x;
-    for (unsigned d = 16; t < 32 && d > 0; d /= 2) {
-      if (!kRight) {
-        v[t] = v[t] + v[t + d];  // both: volatile lanes
-      } else {
-        const int sum = v[t] + v[t + d];
-        __syncwarp();
-        v[t] = sum;
-        __syncwarp();
-      }
+__device__ void volatile_lanes(int* words) {
+  volatile int* const v = words;
+  const unsigned t = threadIdx.x;
+  for (unsigned d = 16; t < 32 && d > 0; d /= 2) {
+    if (!kRight) {
+      v[t] = v[t] + v[t + d];  // both: volatile lanes
+    } else {
+      const int sum = v[t] + v[t + d];
+      __syncwarp();
+      v[t] = sum;
+      __syncwarp();
     }
   }
-};
+}
 
 // A lock around a sum: fences between the atomics and what they guard.
 template <bool kRight>
-struct Lock {
-  static constexpr const char* kName = "lock";
-  static __device__ void run(int* words) {
-    if (threadIdx.x % 32 != 0) return;
-    while (atomicCAS(&words[0], 0, 1) != 0) __nanosleep(1);
-    if (kRight) __threadfence();
-    words[1] += 1;  // both: lock
-    if (kRight) __threadfence();
-    atomicExch(&words[0], 0);
-  }
-};
+__device__ void lock(int* words) {
+  if (threadIdx.x % 32 != 0) return;
+  while (atomicCAS(&words[0], 0, 1) != 0) __nanosleep(1);
+  if (kRight) __threadfence();
+  words[1] += 1;  // both: lock
+  if (kRight) __threadfence();
+  atomicExch(&words[0], 0);
+}
 
 // The way of the programming guide to make an atomic of one's own: a plain read, whose value the
 // swap then checks. A read that nobody checks is a race.
 template <bool kRight>
-struct Swap {
-  static constexpr const char* kName = "swap";
-  static __device__ void run(int* words) {
-    int seen = words[0];  // earlier: swap
-    if (!kRight) {
-      words[1 + threadIdx.x] = seen;
-      atomicAdd(&words[0], 1);  // later: swap
-      return;
-    }
-    for (int before = seen - 1; before != seen;) {
-      before = seen;
-      seen = atomicCAS(&words[0], before, before + 1);
-    }
+__device__ void swap(int* words) {
+  int seen = words[0];  // earlier: swap
+  if (!kRight) {
+    words[1 + threadIdx.x] = seen;
+    atomicAdd(&words[0], 1);  // later: swap
+    return;
   }
-};
+  for (int before = seen - 1; before != seen;) {
+    before = seen;
+    seen = atomicCAS(&words[0], before, before + 1);
+  }
+}
 
-struct TwoBytesOfAWord {
-  static __device__ void run(int* words) {
-    reinterpret_cast<unsigned char*>(words)[threadIdx.x] = 1;
-  }
-};
+__device__ void two_bytes_of_a_word(int* words) {
+  reinterpret_cast<unsigned char*>(words)[threadIdx.x] = 1;
+}
 
 /// The line that a comment marks so, or with "both".
 int marked(const std::string& as, const std::string& name) {
@@ -409,14 +361,14 @@ int marked(const std::string& as, const std::string& name) {
   return 0;
 }
 
-template <class Wrong, class Right>
-void wrong_is_found_and_right_is_not(Fault fault, std::initializer_list<Memory> memories,
-                                     unsigned blocks = 1) {
+template <void (*kWrong)(int*), void (*kRight)(int*)>
+void wrong_is_found_and_right_is_not(const char* name, Fault fault,
+                                     std::initializer_list<Memory> memories, unsigned blocks = 1) {
   for (const Memory memory : memories) {
-    const std::vector<Finding> wrong = in<Wrong>(memory, blocks);
+    const std::vector<Finding> wrong = in<kWrong>(memory, blocks);
     INFO("memory " << static_cast<int>(memory) << "\n" << all_texts(wrong));
-    CHECK(has(wrong, fault, marked("earlier", Wrong::kName), marked("later", Wrong::kName)));
-    const std::vector<Finding> right = in<Right>(memory, blocks);
+    CHECK(has(wrong, fault, marked("earlier", name), marked("later", name)));
+    const std::vector<Finding> right = in<kRight>(memory, blocks);
     INFO("the right twin:\n" << all_texts(right));
     CHECK(right.empty());
   }
@@ -454,55 +406,53 @@ constexpr std::initializer_list<Memory> kOutside = {Memory::kGlobal, Memory::kMa
 }  // namespace
 
 TEST_CASE("a missing barrier is found, whichever side comes first") {
-  wrong_is_found_and_right_is_not<ReadAfterWrite<false>, ReadAfterWrite<true>>(Fault::kSameBlock,
-                                                                               kEverywhere);
-  wrong_is_found_and_right_is_not<WriteAfterRead<false>, WriteAfterRead<true>>(Fault::kSameBlock,
-                                                                               kEverywhere);
+  wrong_is_found_and_right_is_not<read_after_write<false>, read_after_write<true>>(
+      "read after write", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<write_after_read<false>, write_after_read<true>>(
+      "write after read", Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("whichever of many readers writes, a reader that nothing orders before it is found") {
-  int* words = nullptr;
-  CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
-  CUDA_CHECK(cudaMemset(words, 0, kWords * sizeof(int)));
+  const DeviceArray<int> words(std::vector<int>(kWords, 0));
   for (const unsigned writer : {0u, 1u, 2u, 31u, 32u, 33u, 64u, 95u}) {
     for (const bool right : {false, true}) {
-      const auto found =
-          findings_of([&] { all_read_one_writes<<<2, kBlock>>>(words, writer, 0, kBlock, right); });
+      const auto found = findings_of(
+          [&] { all_read_one_writes<<<2, kBlock>>>(words.get(), writer, 0, kBlock, right); });
       INFO("thread " << writer << " writes\n" << all_texts(found));
       CHECK(found.empty() == right);
     }
     // The same within a warp: the others come past no __syncwarp with the writer.
     const unsigned warp = writer / 32 * 32;
-    const auto found =
-        findings_of([&] { all_read_one_writes<<<2, kBlock>>>(words, writer, warp, 32, false); });
+    const auto found = findings_of(
+        [&] { all_read_one_writes<<<2, kBlock>>>(words.get(), writer, warp, 32, false); });
     INFO("thread " << writer << " writes\n" << all_texts(found));
     CHECK(!found.empty());
   }
-  CUDA_CHECK(cudaFree(words));
 }
 
 TEST_CASE("two threads that write one word are found") {
-  wrong_is_found_and_right_is_not<TwoWrites<false>, TwoWrites<true>>(Fault::kSameBlock,
-                                                                     kEverywhere);
+  wrong_is_found_and_right_is_not<two_writes<false>, two_writes<true>>(
+      "two writes", Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("lanes of a warp may store the same value by one instruction, and no other") {
-  wrong_is_found_and_right_is_not<LanesStore<int, false>, LanesStore<int, true>>(Fault::kSameWarp,
-                                                                                 kEverywhere);
-  wrong_is_found_and_right_is_not<LanesStore<int4, false>, LanesStore<int4, true>>(Fault::kSameWarp,
-                                                                                   kEverywhere);
-  wrong_is_found_and_right_is_not<LanesStore<short, false>, LanesStore<short, true>>(
-      Fault::kSameWarp, kEverywhere);
+  wrong_is_found_and_right_is_not<lanes_store<int, false>, lanes_store<int, true>>(
+      "lanes store", Fault::kSameWarp, kEverywhere);
+  wrong_is_found_and_right_is_not<lanes_store<int4, false>, lanes_store<int4, true>>(
+      "lanes store", Fault::kSameWarp, kEverywhere);
+  wrong_is_found_and_right_is_not<lanes_store<short, false>, lanes_store<short, true>>(
+      "lanes store", Fault::kSameWarp, kEverywhere);
 }
 
 TEST_CASE("a sum and a maximum that all threads update are found") {
-  wrong_is_found_and_right_is_not<Sum<false>, Sum<true>>(Fault::kSameBlock, kEverywhere);
-  wrong_is_found_and_right_is_not<Largest<false>, Largest<true>>(Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<sum<false>, sum<true>>("sum", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<largest<false>, largest<true>>("largest", Fault::kSameBlock,
+                                                                 kEverywhere);
 }
 
 TEST_CASE("a plain read beside atomics is found") {
-  wrong_is_found_and_right_is_not<AtomicAndPlain<false>, AtomicAndPlain<true>>(Fault::kSameBlock,
-                                                                               kEverywhere);
+  wrong_is_found_and_right_is_not<atomic_and_plain<false>, atomic_and_plain<true>>(
+      "atomic and plain", Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("of words that a warp wrote or read side by side each is remembered") {
@@ -535,41 +485,42 @@ TEST_CASE("of words that a warp wrote or read side by side each is remembered") 
 }
 
 TEST_CASE("what memcpy, memmove and memset do in device code is found") {
-  wrong_is_found_and_right_is_not<MemcpyOf40<false>, MemcpyOf40<true>>(Fault::kSameBlock,
-                                                                       kEverywhere);
-  wrong_is_found_and_right_is_not<MemmoveOfSome<false>, MemmoveOfSome<true>>(Fault::kSameBlock,
-                                                                             kEverywhere);
-  wrong_is_found_and_right_is_not<MemsetOfSome<false>, MemsetOfSome<true>>(Fault::kSameBlock,
-                                                                           kEverywhere);
+  wrong_is_found_and_right_is_not<memcpy_of_40<false>, memcpy_of_40<true>>(
+      "memcpy", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<memmove_of_some<false>, memmove_of_some<true>>(
+      "memmove", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<memset_of_some<false>, memset_of_some<true>>(
+      "memset", Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("a flag needs a fence on both sides") {
-  wrong_is_found_and_right_is_not<Flag<false, true>, Flag<true, true>>(Fault::kSameBlock,
+  wrong_is_found_and_right_is_not<flag<false, true>, flag<true, true>>("flag", Fault::kSameBlock,
                                                                        kEverywhere);
-  wrong_is_found_and_right_is_not<Flag<true, false>, Flag<true, true>>(Fault::kSameBlock,
+  wrong_is_found_and_right_is_not<flag<true, false>, flag<true, true>>("flag", Fault::kSameBlock,
                                                                        kEverywhere);
-  wrong_is_found_and_right_is_not<VolatileFlag<false>, VolatileFlag<true>>(Fault::kSameBlock,
-                                                                           kOutside);
-  CHECK(in<VolatileFlag<true>>(Memory::kShared).empty());
-  CHECK_FALSE(in<VolatileFlag<false>>(Memory::kShared).empty());
+  wrong_is_found_and_right_is_not<volatile_flag<false>, volatile_flag<true>>(
+      "volatile flag", Fault::kSameBlock, kOutside);
+  CHECK(in<volatile_flag<true>>(Memory::kShared).empty());
+  CHECK_FALSE(in<volatile_flag<false>>(Memory::kShared).empty());
 }
 
 TEST_CASE("an atomic of cuda::atomic_ref orders what its memory order says") {
-  wrong_is_found_and_right_is_not<Ref<false>, Ref<true>>(Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<ref<false>, ref<true>>("ref", Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("lanes of a warp need __syncwarp, volatile or not") {
-  wrong_is_found_and_right_is_not<Lanes<false>, Lanes<true>>(Fault::kSameWarp, kEverywhere);
-  wrong_is_found_and_right_is_not<VolatileLanes<false>, VolatileLanes<true>>(Fault::kSameWarp,
-                                                                             {Memory::kShared});
+  wrong_is_found_and_right_is_not<lanes<false>, lanes<true>>("lanes", Fault::kSameWarp,
+                                                             kEverywhere);
+  wrong_is_found_and_right_is_not<volatile_lanes<false>, volatile_lanes<true>>(
+      "volatile lanes", Fault::kSameWarp, {Memory::kShared});
 }
 
 TEST_CASE("a lock needs fences around what it guards") {
-  wrong_is_found_and_right_is_not<Lock<false>, Lock<true>>(Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<lock<false>, lock<true>>("lock", Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("a plain read that a compare-and-swap checks is no race, another one is") {
-  wrong_is_found_and_right_is_not<Swap<false>, Swap<true>>(Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<swap<false>, swap<true>>("swap", Fault::kSameBlock, kEverywhere);
 }
 
 // ---- asynchronous copies ------------------------------------------------------------------------
@@ -747,7 +698,7 @@ TEST_CASE("a stage of a pipeline is filled after it was emptied, and emptied aft
 
 TEST_CASE("bytes of one word are no race") {
   for (const Memory memory : kEverywhere) {
-    const auto found = in<TwoBytesOfAWord>(memory);
+    const auto found = in<two_bytes_of_a_word>(memory);
     INFO(all_texts(found));
     CHECK(found.empty());
   }
@@ -758,106 +709,104 @@ TEST_CASE("bytes of one word are no race") {
 namespace {
 
 template <bool kRight>
-struct SumOfBlocks {
-  static constexpr const char* kName = "sum of blocks";
-  static __device__ void run(int* words) {
-    if (threadIdx.x != 0) return;
-    if (kRight) {
-      atomicAdd(&words[0], 1);
-    } else {
-      words[0] += 1;  // both: sum of blocks
-    }
+__device__ void sum_of_blocks(int* words) {
+  if (threadIdx.x != 0) return;
+  if (kRight) {
+    atomicAdd(&words[0], 1);
+  } else {
+    words[0] += 1;  // both: sum of blocks
   }
-};
+}
 
 template <bool kRight>
-struct OneElementForAll {
-  static constexpr const char* kName = "one element for all";
-  static __device__ void run(int* words) {
-    if (threadIdx.x == 0)
-      words[kRight ? blockIdx.x : 0] = static_cast<int>(blockIdx.x);  // both: one element for all
-  }
-};
+__device__ void one_element_for_all(int* words) {
+  if (threadIdx.x == 0)
+    words[kRight ? blockIdx.x : 0] = static_cast<int>(blockIdx.x);  // both: one element for all
+}
 
 // The last block adds what the others have left: with the fences of the guide's example, with a
 // fence by every thread before the barrier, and with either fence missing.
 template <int kFences>
-struct LastBlock {
-  static constexpr const char* kName = "last block";
-  static __device__ void run(int* words) {
-    __shared__ bool is_last;
-    if (threadIdx.x == 5) {
-      words[1 + blockIdx.x] = 1;  // earlier: last block
-    }
-    if (kFences == 2) __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      if (kFences == 3 || kFences == 1) __threadfence();
-      is_last = atomicAdd(&words[0], 1) == static_cast<int>(gridDim.x) - 1;
-      if (kFences == 3 || kFences == 0) __threadfence();
-    }
-    __syncthreads();
-    if (!is_last) return;
-    if (kFences == 2) __threadfence();
-    if (threadIdx.x < gridDim.x)
-      words[100 + threadIdx.x] = words[1 + threadIdx.x];  // later: last block
+__device__ void last_block(int* words) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 5) {
+    words[1 + blockIdx.x] = 1;  // earlier: last block
   }
-};
+  if (kFences == 2) __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (kFences == 3 || kFences == 1) __threadfence();
+    is_last = atomicAdd(&words[0], 1) == static_cast<int>(gridDim.x) - 1;
+    if (kFences == 3 || kFences == 0) __threadfence();
+  }
+  __syncthreads();
+  if (!is_last) return;
+  if (kFences == 2) __threadfence();
+  if (threadIdx.x < gridDim.x)
+    words[100 + threadIdx.x] = words[1 + threadIdx.x];  // later: last block
+}
 
 // The block that draws the last ticket puts it back by a plain store, as in the guide's example.
 // Another thread than the one that drew may do so, behind a barrier. The first must not.
 template <bool kRight>
-struct TicketPutBack {
-  static constexpr const char* kName = "ticket put back";
-  static __device__ void run(int* words) {
-    __shared__ bool puts_back;
-    if (threadIdx.x == 0) {
-      const int drawn = atomicAdd(&words[0], 1);  // later: ticket put back
-      puts_back = drawn == (kRight ? static_cast<int>(gridDim.x) - 1 : 0);
-    }
-    __syncthreads();
-    if (threadIdx.x == 40 && puts_back) words[0] = 0;  // earlier: ticket put back
+__device__ void ticket_put_back(int* words) {
+  __shared__ bool puts_back;
+  if (threadIdx.x == 0) {
+    const int drawn = atomicAdd(&words[0], 1);  // later: ticket put back
+    puts_back = drawn == (kRight ? static_cast<int>(gridDim.x) - 1 : 0);
   }
-};
+  __syncthreads();
+  if (threadIdx.x == 40 && puts_back) words[0] = 0;  // earlier: ticket put back
+}
 
 template <bool kRight>
-struct BlockScope {
-  static constexpr const char* kName = "block scope";
-  static __device__ void run(int* words) {
-    if (kRight) {
-      atomicAdd(&words[0], 1);
-    } else {
-      atomicAdd_block(&words[0], 1);  // both: block scope
-    }
+__device__ void block_scope(int* words) {
+  if (kRight) {
+    atomicAdd(&words[0], 1);
+  } else {
+    atomicAdd_block(&words[0], 1);  // both: block scope
   }
-};
+}
 
 // A flag whose fences reach the block only, read by another block.
 template <bool kRight>
-struct NarrowFence {
-  static constexpr const char* kName = "narrow fence";
-  static __device__ void run(int* words) {
-    if (threadIdx.x != 0) return;
-    if (blockIdx.x == 0) {
-      words[1] = 7;  // earlier: narrow fence
-      if (kRight) {
-        __threadfence();
-      } else {
-        __threadfence_block();
-      }
-      atomicExch(&words[0], 1);
+__device__ void narrow_fence(int* words) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    words[1] = 7;  // earlier: narrow fence
+    if (kRight) {
+      __threadfence();
     } else {
-      while (atomicAdd(&words[0], 0) == 0) {
-      }
-      if (kRight) {
-        __threadfence();
-      } else {
-        __threadfence_block();
-      }
-      words[2 + blockIdx.x] = words[1];  // later: narrow fence
+      __threadfence_block();
     }
+    atomicExch(&words[0], 1);
+  } else {
+    while (atomicAdd(&words[0], 0) == 0) {
+    }
+    if (kRight) {
+      __threadfence();
+    } else {
+      __threadfence_block();
+    }
+    words[2 + blockIdx.x] = words[1];  // later: narrow fence
   }
-};
+}
+
+// A flag that acquires and releases, but only within the block.
+template <bool kRight>
+__device__ void narrow_scope(int* words) {
+  constexpr auto kScope = kRight ? cuda::thread_scope_device : cuda::thread_scope_block;
+  cuda::atomic_ref<int, kScope> flag(words[0]);
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    words[1] = 7;  // earlier: narrow scope
+    flag.store(1, cuda::memory_order_release);
+  } else {
+    while (flag.load(cuda::memory_order_acquire) == 0) {
+    }
+    words[2 + blockIdx.x] = words[1];  // later: narrow scope
+  }
+}
 
 __global__ void sum_by_grid_barrier(int* words, bool right) {
   if (threadIdx.x == 0) words[1 + blockIdx.x] = 1;
@@ -870,43 +819,47 @@ __global__ void sum_by_grid_barrier(int* words, bool right) {
 
 __global__ void read_as_constant(const int* in, int* out, bool also_write) {
   if (also_write && threadIdx.x == 3) out[0] = 1;
+  __syncthreads();  // no order helps
   out[100 + threadIdx.x] = __ldg(&in[0]);
 }
 
 }  // namespace
 
 TEST_CASE("blocks that update one word are found") {
-  wrong_is_found_and_right_is_not<SumOfBlocks<false>, SumOfBlocks<true>>(Fault::kOtherBlock,
-                                                                         kOutside, 3);
-  wrong_is_found_and_right_is_not<OneElementForAll<false>, OneElementForAll<true>>(
-      Fault::kOtherBlock, kOutside, 3);
+  wrong_is_found_and_right_is_not<sum_of_blocks<false>, sum_of_blocks<true>>(
+      "sum of blocks", Fault::kOtherBlock, kOutside, 3);
+  wrong_is_found_and_right_is_not<one_element_for_all<false>, one_element_for_all<true>>(
+      "one element for all", Fault::kOtherBlock, kOutside, 3);
 }
 
 TEST_CASE("the last block needs both fences") {
-  wrong_is_found_and_right_is_not<LastBlock<0>, LastBlock<3>>(Fault::kOtherBlock, kOutside, 3);
-  wrong_is_found_and_right_is_not<LastBlock<1>, LastBlock<3>>(Fault::kOtherBlock, kOutside, 3);
-  const auto by_all = in<LastBlock<2>>(Memory::kGlobal, 3);
+  wrong_is_found_and_right_is_not<last_block<0>, last_block<3>>("last block", Fault::kOtherBlock,
+                                                                kOutside, 3);
+  wrong_is_found_and_right_is_not<last_block<1>, last_block<3>>("last block", Fault::kOtherBlock,
+                                                                kOutside, 3);
+  const auto by_all = in<last_block<2>>(Memory::kGlobal, 3);
   INFO(all_texts(by_all));
   CHECK(by_all.empty());
 }
 
 TEST_CASE("the last update of a word comes after all before it, so a plain store may follow") {
-  wrong_is_found_and_right_is_not<TicketPutBack<false>, TicketPutBack<true>>(Fault::kOtherBlock,
-                                                                             kOutside, 4);
+  wrong_is_found_and_right_is_not<ticket_put_back<false>, ticket_put_back<true>>(
+      "ticket put back", Fault::kOtherBlock, kOutside, 4);
 }
 
 TEST_CASE("what is ordered for one block is not ordered for another") {
-  wrong_is_found_and_right_is_not<BlockScope<false>, BlockScope<true>>(Fault::kBlockScope, kOutside,
-                                                                       2);
-  wrong_is_found_and_right_is_not<NarrowFence<false>, NarrowFence<true>>(Fault::kOtherBlock,
-                                                                         kOutside, 2);
+  wrong_is_found_and_right_is_not<block_scope<false>, block_scope<true>>(
+      "block scope", Fault::kBlockScope, kOutside, 2);
+  wrong_is_found_and_right_is_not<narrow_fence<false>, narrow_fence<true>>(
+      "narrow fence", Fault::kOtherBlock, kOutside, 2);
+  wrong_is_found_and_right_is_not<narrow_scope<false>, narrow_scope<true>>(
+      "narrow scope", Fault::kOtherBlock, kOutside, 2);
 }
 
 TEST_CASE("a grid barrier orders the whole grid") {
-  int* words = nullptr;
-  CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
   for (bool right : {true, false}) {
-    CUDA_CHECK(cudaMemset(words, 0, kWords * sizeof(int)));
+    const DeviceArray<int> zeros(std::vector<int>(kWords, 0));
+    int* words = zeros.get();
     const auto found = findings_of([&] {
       void* arguments[] = {&words, &right};
       CUDA_CHECK(
@@ -915,20 +868,17 @@ TEST_CASE("a grid barrier orders the whole grid") {
     INFO(all_texts(found));
     CHECK(found.empty() == right);
   }
-  CUDA_CHECK(cudaFree(words));
 }
 
 TEST_CASE("__ldg of what the kernel writes is found") {
-  int* words = nullptr;
-  CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
-  CUDA_CHECK(cudaMemset(words, 0, kWords * sizeof(int)));
+  const DeviceArray<int> words(std::vector<int>(kWords, 0));
   for (const bool wrong : {false, true}) {
-    const auto found = findings_of([&] { read_as_constant<<<1, kBlock>>>(words, words, wrong); });
+    const auto found =
+        findings_of([&] { read_as_constant<<<1, kBlock>>>(words.get(), words.get(), wrong); });
     INFO(all_texts(found));
     CHECK(found.empty() != wrong);
     if (wrong) CHECK(found[0].fault == Fault::kConstantLoad);
   }
-  CUDA_CHECK(cudaFree(words));
 }
 
 // ---- some of many -------------------------------------------------------------------------------
@@ -1439,19 +1389,17 @@ TEST_CASE("two streams need an event, or something as good") {
     } else {
       CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
     }
-    cudaStream_t first = nullptr, second = nullptr;
-    cudaEvent_t done = nullptr;
-    CUDA_CHECK(cudaStreamCreate(&first));
-    CUDA_CHECK(cudaStreamCreate(&second));
-    CUDA_CHECK(cudaEventCreate(&done));
+    const Stream one, two;
+    const cudaStream_t first = one.s, second = two.s;
+    const Event done;
     for (const Between between : {Between::kNothing, Between::kEvent, Between::kSynchronize,
                                   Between::kOneStream, Between::kDefaultStream}) {
       const auto wait = [&] {
         if (between == Between::kSynchronize) CUDA_CHECK(cudaStreamSynchronize(first));
         if (between == Between::kDefaultStream) write_all<<<1, 1>>>(out + kBlock);
         if (between != Between::kEvent) return;
-        CUDA_CHECK(cudaEventRecord(done, first));
-        CUDA_CHECK(cudaStreamWaitEvent(second, done, 0));
+        CUDA_CHECK(cudaEventRecord(done.e, first));
+        CUDA_CHECK(cudaStreamWaitEvent(second, done.e, 0));
       };
       const cudaStream_t other = between == Between::kOneStream ? first : second;
       std::vector<int> host(kWords);
@@ -1477,9 +1425,6 @@ TEST_CASE("two streams need an event, or something as good") {
         for (const Finding& f : found) CHECK(f.fault == Fault::kOtherStream);
       }
     }
-    CUDA_CHECK(cudaEventDestroy(done));
-    CUDA_CHECK(cudaStreamDestroy(first));
-    CUDA_CHECK(cudaStreamDestroy(second));
     CUDA_CHECK(cudaFree(out));
     CUDA_CHECK(mapped ? cudaFreeHost(words) : cudaFree(words));
   }
@@ -1488,9 +1433,8 @@ TEST_CASE("two streams need an event, or something as good") {
 TEST_CASE("what a later launch did not touch is remembered of the earlier one") {
   const DeviceArray<int> all(3 * 3 * 2 * kBlock), out(1);
   int* words = all.get();  // others for each round: where a race was, each has a cell from then on
-  cudaStream_t first = nullptr, second = nullptr;
-  CUDA_CHECK(cudaStreamCreate(&first));
-  CUDA_CHECK(cudaStreamCreate(&second));
+  const Stream one, two;
+  const cudaStream_t first = one.s, second = two.s;
   for (const unsigned later : {1u, 2u, 3u}) {  // launches that touch a few of the words
     for (const unsigned word : {0u, 5u, 31u}) {
       for (const bool right : {false, true}) {
@@ -1506,8 +1450,6 @@ TEST_CASE("what a later launch did not touch is remembered of the earlier one") 
       }
     }
   }
-  CUDA_CHECK(cudaStreamDestroy(first));
-  CUDA_CHECK(cudaStreamDestroy(second));
 }
 
 // ---- shared memory that nobody has written ------------------------------------------------------
@@ -1533,19 +1475,17 @@ __global__ void add_a_tile(int* out, int n, bool right) {
 }  // namespace
 
 TEST_CASE("shared memory is read only after it was written") {
-  int* out = nullptr;
-  CUDA_CHECK(cudaMalloc(&out, sizeof(int)));
+  const DeviceArray<int> out(1);
   // The second block has the first one's memory: what that has left there is not the second's.
   const auto wrong = findings_of([&] {
-    add_a_tile<<<1, kBlock>>>(out, kBlock, true);
-    add_a_tile<<<1, kBlock>>>(out, kBlock - 5, false);
+    add_a_tile<<<1, kBlock>>>(out.get(), kBlock, true);
+    add_a_tile<<<1, kBlock>>>(out.get(), kBlock - 5, false);
   });
   REQUIRE(wrong.size() == 1);
   CHECK(wrong[0].fault == Fault::kUnset);
   CHECK(wrong[0].text.find("element 91 of the __shared__ array 'tile'") != std::string::npos);
-  CHECK(findings_of([&] { add_a_tile<<<2, kBlock>>>(out + 0, kBlock, true); }).size() == 1);
-  CHECK(findings_of([&] { add_a_tile<<<1, kBlock>>>(out, 3, true); }).empty());
-  CUDA_CHECK(cudaFree(out));
+  CHECK(findings_of([&] { add_a_tile<<<2, kBlock>>>(out.get(), kBlock, true); }).size() == 1);
+  CHECK(findings_of([&] { add_a_tile<<<1, kBlock>>>(out.get(), 3, true); }).empty());
 }
 
 namespace {
@@ -1622,12 +1562,12 @@ TEST_CASE("blocks that read in a loop until all have arrived meet, and a fence o
 // ---- the report ---------------------------------------------------------------------------------
 
 TEST_CASE("a race is reported once, with both lines, both threads, the word and what to do") {
-  const auto found = in<ReadAfterWrite<false>>(Memory::kShared);
+  const auto found = in<read_after_write<false>>(Memory::kShared);
   REQUIRE(found.size() == 1);
   const std::string& text = found[0].text;
   INFO(text);
   const auto says = [&](const char* marked_as, const char* as) {
-    const int line = marked(marked_as, ReadAfterWrite<false>::kName);
+    const int line = marked(marked_as, "read after write");
     return text.find("races.test.cu:" + std::to_string(line) + as) != std::string::npos;
   };
   CHECK(((says("later", ": error: race: a read") && says("earlier", ": note: a write")) ||
@@ -1710,8 +1650,8 @@ TEST_CASE("a run that takes long says once what it does, how far it is, and how 
 TEST_CASE("every run finds the same") {
   const char* const order = std::getenv("CUDA_CPU_SCHEDULE");
   if (order != nullptr && order[0] == 'r') return;  // there each launch has another order
-  const std::string first = all_texts(in<Largest<false>>(Memory::kGlobal));
-  for (int run = 0; run < 10; ++run) CHECK(all_texts(in<Largest<false>>(Memory::kGlobal)) == first);
+  const std::string first = all_texts(in<largest<false>>(Memory::kGlobal));
+  for (int run = 0; run < 10; ++run) CHECK(all_texts(in<largest<false>>(Memory::kGlobal)) == first);
 }
 
 TEST_CASE(

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "../engine/scheduling/yielding.h"
 #include "../engine/state/current.h"

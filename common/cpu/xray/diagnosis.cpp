@@ -2,7 +2,6 @@
 #include "diagnosis.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "../report/text.h"

@@ -2,8 +2,8 @@
 """Runs programs, at a small size, under the checkers of the backend. Prints one table of ok and FAIL, then the log of
 each FAIL.
 
-On the CPU backend: AddressSanitizer with UBSan, the backend's race detector and, with --tsan, ThreadSanitizer; over test
-programs too. On a GPU: the four tools of compute-sanitizer.
+On the CPU backend: AddressSanitizer with UBSan, and the backend's race detector; over test programs too. On a GPU: the four
+tools of compute-sanitizer.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import sys
 from . import terminal
 
 SETTINGS = "common/tools/run/settings.sh"
-VARIANTS = {"cpu-asan": "ASan+UBSan", "cpu-xray": "races", "cpu-tsan": "TSan"}
+VARIANTS = {"cpu-asan": "ASan+UBSan", "cpu-xray": "races"}
 
 
 class Checker:
@@ -58,21 +58,19 @@ def of_the_gpu():
     return [Checker(t, "gpu", [*command, t], {}) for t in ("memcheck", "racecheck", "initcheck", "synccheck")]
 
 
-def of_the_cpu(tsan):
-    # Older ThreadSanitizers give up where the kernel randomises addresses a lot.
+def of_the_cpu():
+    # Older sanitizers give up where the kernel randomises addresses a lot.
     fixed = ["setarch", os.uname().machine, "-R"]
     if not shutil.which("setarch") or subprocess.run([*fixed, "true"], capture_output=True, check=False).returncode:
         fixed = []
     settings = {
         "ASAN_OPTIONS": f"detect_leaks=0:{os.environ.get('ASAN_OPTIONS', '')}",
         "UBSAN_OPTIONS": f"print_stacktrace=1:{os.environ.get('UBSAN_OPTIONS', '')}",
-        "TSAN_OPTIONS": f"exitcode=66:{os.environ.get('TSAN_OPTIONS', '')}",
         "TEST_SIZES": "small",
     }
     return [
         Checker(title, v, fixed, {**settings, "CUDA_CPU_RACES": "all" if v == "cpu-xray" else "0"})
         for v, title in VARIANTS.items()
-        if tsan or v != "cpu-tsan"
     ]
 
 
@@ -84,11 +82,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backend", choices=("cpu", "gpu"))
     parser.add_argument("--programs", default="", help="chapters' programs and experiments, with blanks between")
-    parser.add_argument("--tsan", action="store_true")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="test programs: build/cpu-asan/tests/NAME.test")
     options = parser.parse_intermixed_args()
     terminal.stop_on_interrupt()
-    checkers = of_the_gpu() if options.backend == "gpu" else of_the_cpu(options.tsan)
+    checkers = of_the_gpu() if options.backend == "gpu" else of_the_cpu()
     asan = "build/cpu-asan/"
     names = options.programs.split() + [t[len(asan) : -len(".test")] for t in options.tests if t.startswith(asan)]
 

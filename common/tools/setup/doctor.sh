@@ -79,7 +79,6 @@ tool Catch2 $version "make test installs it, or run: $(how catch2)" [ "${answer%
 hint=$(how sanitizers)
 hint="for make sanitize BACKEND=cpu${hint:+; run: $hint}"
 tool ASan/UBSan "make sanitize BACKEND=cpu" "$hint" compiles -fsanitize=address,undefined
-tool TSan "make sanitize BACKEND=cpu" "$hint" compiles -fsanitize=thread
 text="names the line in the CPU backend's reports"
 if have atos; then ok addr2line "$text"; else tool addr2line "$text" "(binutils) $text" have addr2line; fi
 

@@ -25,7 +25,7 @@ base          ca-certificates,git,make
 compiler      g++                 dnf=gcc-c++ zypper=gcc-c++ pacman=gcc brew=gcc
 clang         clang
 catch2        catch2              dnf=catch-devel zypper=Catch2-devel
-sanitizers    -                   dnf=libasan,libubsan,libtsan
+sanitizers    -                   dnf=libasan,libubsan
 python        python3             pacman=python
 bubblewrap    bubblewrap
 matplotlib    python3-matplotlib  pacman=python-matplotlib brew=python-matplotlib

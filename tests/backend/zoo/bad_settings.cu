@@ -7,9 +7,7 @@
 // RUN: CUDA_CPU_TIMEOUT=junk
 // RUN: CUDA_CPU_SCHEDULE=junk
 // RUN: CUDA_CPU_WORKERS=junk
-// RUN: CUDA_CPU_EARLY_RETURN=junk
 // RUN: CUDA_CPU_LEAKS=junk
-// RUN: CUDA_CPU_ALIGN=junk
 
 #include <cstdio>
 

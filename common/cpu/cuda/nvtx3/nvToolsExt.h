@@ -5,7 +5,6 @@
 // name (prepass/refused.h).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #define NVTX_VERSION 3

@@ -14,7 +14,6 @@
 #include "../../types/error_codes.h"
 #include "../state/current.h"
 #include "../state/leaving.h"
-#include "../state/sanitizers.h"
 #include "../state/settings.h"
 
 namespace cuda_cpu {
@@ -47,7 +46,6 @@ DeviceHeap& device_heap() {
 std::atomic<std::size_t> device_heap_bytes{std::size_t{8} << 20};
 
 void* device_malloc(std::size_t bytes) {
-  const TsanBlindfold unseen;
   DeviceHeap& heap = device_heap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
   if (heap.used + bytes > device_heap_bytes) return nullptr;
@@ -59,7 +57,6 @@ void* device_malloc(std::size_t bytes) {
 }
 
 void device_free(void* pointer) {
-  const TsanBlindfold unseen;
   DeviceHeap& heap = device_heap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
   const auto block = heap.blocks.extract(reinterpret_cast<std::uintptr_t>(pointer));

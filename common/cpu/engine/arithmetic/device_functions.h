@@ -17,7 +17,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "../meeting/fences.h"
 #include "../scheduling/yielding.h"
 #include "../state/block.h"
 #include "../state/current.h"
@@ -101,9 +100,6 @@ CUDA_CPU_UNINSTRUMENTED inline void keep_launch_bounds(const char* file, int lin
 inline void memory_fence([[maybe_unused]] bool block_only = false) {
 #if defined(CUDA_CPU_XRAY)
   make_fence(block_only);
-#elif defined(CUDA_CPU_TSAN)
-  __asm__ __volatile__("" ::: "memory");
-  fence_was_executed();
 #else
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
@@ -126,21 +122,14 @@ CUDA_CPU_UNINSTRUMENTED inline T untold_load(const T* address) {
 }
 #endif
 
-/// Loads what memory holds now. The race checkers see an atomic load, where there is one of that
-/// size, and so no race with atomics.
+/// Loads what memory holds now. The race detector sees an atomic load, and so no race with
+/// atomics.
 template <class T>
 CUDA_CPU_TELLING T fresh_load(const T* address) {
 #if defined(CUDA_CPU_XRAY)
   if constexpr (sizeof(T) <= 16) {
     fresh_load_begins(address, sizeof(T));
     return untold_load(address);
-  }
-#elif defined(CUDA_CPU_TSAN)
-  if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
-    T value;
-    __atomic_load(address, &value, __ATOMIC_RELAXED);
-    atomic_was_executed(address, false);
-    return value;
   }
 #endif
   __asm__ __volatile__("" ::: "memory");
@@ -440,8 +429,6 @@ template <class T>
 inline T __ldg(const T* address) {
 #if defined(CUDA_CPU_XRAY)
   address = static_cast<const T*>(cuda_cpu::read_as_constant(address));
-#elif defined(CUDA_CPU_TSAN)
-  cuda_cpu::read_as_constant(address, sizeof(T));
 #endif
   return *address;
 }

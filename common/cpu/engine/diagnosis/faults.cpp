@@ -447,11 +447,6 @@ extern "C" void __asan_on_error() {
 }
 #endif
 
-#if defined(CUDA_CPU_TSAN)
-// The handler ends the process or leaves by a jump; it never resumes what it interrupted.
-extern "C" const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
-#endif
-
 void prepare_thread_for_faults() {
   if (alternate_stack == nullptr) claim_signals();
 }

@@ -19,7 +19,6 @@
 #include "../state/current.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
-#include "../state/sanitizers.h"
 #include "../state/settings.h"
 #include "../state/worker.h"
 
@@ -165,13 +164,10 @@ class Watchdog {
 
   [[noreturn]] void give_up() {
     const LaunchedKernel kernel = workers_.front()->grid->launch->kernel;
-    {
-      const TsanBlindfold unseen;
-      report(
-          report_here(format("no progress for %g s in kernel '%s', which does not react to signals",
-                             timeout_seconds(), kernel.name),
-                      {kernel.file, kernel.line}, cudaErrorLaunchTimeout));
-    }
+    report(
+        report_here(format("no progress for %g s in kernel '%s', which does not react to signals",
+                           timeout_seconds(), kernel.name),
+                    {kernel.file, kernel.line}, cudaErrorLaunchTimeout));
     _exit(1);
   }
 

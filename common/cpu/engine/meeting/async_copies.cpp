@@ -15,13 +15,11 @@
 #include "../state/observer.h"
 #include "../state/pages.h"
 #include "../state/phase_barrier.h"
-#include "../state/sanitizers.h"
 
 namespace cuda_cpu {
 
 CopyQueue& copy_queue_of(Block* block, const Thread* thread) {
   if (block->copy_queues == nullptr) {
-    const TsanBlindfold unseen;
     block->copy_queues =
         static_cast<CopyQueue*>(std::calloc(kMaxThreadsPerBlock, sizeof(CopyQueue)));
     if (block->copy_queues == nullptr) die("out of memory for asynchronous copies");
@@ -107,15 +105,10 @@ void touch(const void* memory, std::size_t bytes) {
 }
 
 /// The destination is unknown from now on.
-void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site,
-           void* caller) {
+void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site) {
   Thread* const self = current_thread;
   Block* const block = current_block;
   std::memset(to, kPoison, bytes);
-  if constexpr (kTsan) {
-    tsan_read(from, bytes - zeros, caller);
-    tsan_write(to, bytes, caller);
-  }
   CopyQueue& queue = copy_queue_of(block, self);
   queue.put(AsyncCopy{static_cast<char*>(to), static_cast<const char*>(from),
                       static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(zeros),
@@ -139,13 +132,13 @@ void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t
   if (read > 0 && !is_global(from)) {
     stop_wrong_space("asynchronous copy from memory that is not global", from, bytes, site);
   }
-  begin(to, from, bytes, zeros, site, __builtin_return_address(0));
+  begin(to, from, bytes, zeros, site);
 }
 
 void begin_piece(void* to, const void* from, std::size_t bytes, Site site) {
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
   touch(from, bytes);
-  begin(to, from, bytes, 0, site, __builtin_return_address(0));
+  begin(to, from, bytes, 0, site);
 }
 
 void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,

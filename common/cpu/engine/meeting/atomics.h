@@ -7,7 +7,6 @@
 
 #include "../scheduling/yielding.h"
 #include "../state/uninstrumented.h"
-#include "fences.h"
 #if defined(CUDA_CPU_XRAY)
 #include "../state/hooks.h"
 #endif
@@ -38,19 +37,10 @@ inline void result_is_unused() {}
 
 template <class T>
 CUDA_CPU_ATOMIC_BODY inline bool exchange_if_equal(T* address, T* expected, T desired) {
-#if defined(CUDA_CPU_TSAN)
-  // A CUDA atomic orders no other access unless fences go with it. TSan is told exactly that (see
-  // fences.cpp), so data handed over without fences is a race.
-  const bool stored = __atomic_compare_exchange(address, expected, &desired, false,
-                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  atomic_was_executed(address, stored);
-  return stored;
-#else
   // Acquire and release cost little on a CPU, and a program that lacks a fence then behaves the
   // same on every CPU.
   return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE);
-#endif
 }
 
 template <class T, class Operation>
@@ -65,14 +55,11 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_update(T* address, Operation operation) {
 
 template <class T>
 CUDA_CPU_ATOMIC_BODY inline T atomic_add(T* address, T value) {
-#if !defined(CUDA_CPU_TSAN)
   if constexpr (T(1) / T(2) == T(0)) {  // an integer
     const T old = __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
     count_atomic();
     return old;
-  } else
-#endif
-  {
+  } else {
     return atomic_update(address, [value](T old) { return static_cast<T>(old + value); });
   }
 }

@@ -13,9 +13,7 @@
 #include "../state/current.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
-#include "../state/sanitizers.h"
 #include "../state/worker.h"
-#include "fences.h"
 
 namespace cuda_cpu {
 
@@ -24,13 +22,6 @@ namespace {
 // A block may poll for what another block has to do, with a barrier in its loop. So it gives up its
 // turn after this many barriers.
 constexpr std::uint32_t kBarriersPerTurn = 4096;
-
-// Tells TSan that everything before the barrier happens before everything after it. Two objects
-// take turns, since a thread that is late to leave this barrier must not see what others did before
-// the next one.
-void* barrier_object(const Block* block, std::uint32_t epoch) {
-  return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
-}
 
 // Whether threads of the block wait at another barrier than this one. Different pointers may name
 // the same file.
@@ -104,7 +95,7 @@ __attribute__((noinline)) void wait_at_barrier(Block* block, Thread* self, const
   } else if (block->line != line || block->file != file || block->which != which) {
     block->lines_differ = true;
   }
-  if (++block->arrived == block->expected) return open_and_run_others(block, self);
+  if (++block->arrived == block->count) return open_and_run_others(block, self);
   run_others(block, self);
 }
 
@@ -118,10 +109,7 @@ void block_barrier(const char* file, int line, std::uint8_t which) {
   if (block->step_line == line && block->file == file && which == 0 && self != block->last) {
     return step_on(self);
   }
-  void* const object = barrier_object(block, block->epoch);
-  tsan_release(object);
   wait_at_barrier(block, self, file, line, which);
-  tsan_acquire(object);
 }
 
 BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint8_t which) {
@@ -150,9 +138,6 @@ void grid_sync(const char* file, int line, std::uint8_t which) {
   self->begin_wait(Wait::kGrid, &grid->epoch, __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE), file,
                    line);
   self->which = which;
-  void* const object = self->seen % 2 == 0 ? static_cast<void*>(&grid->epoch)
-                                           : static_cast<void*>(&grid->blocks_arrived);
-  tsan_release(object);
   if (++block->grid_arrived == block->count) {
     if (barriers_differ(block, file, line, which)) abandon_grid(report_stuck_block(block));
     block->grid_arrived = 0;
@@ -165,15 +150,8 @@ void grid_sync(const char* file, int line, std::uint8_t which) {
   }
   reschedule(self);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  tsan_acquire(object);
 }
 
 bool grid_is_cooperative() { return in_kernel() && current_worker->grid->launch->cooperative; }
-
-void open_barrier_without(Block* block) {
-  // A barrier where nobody waits does not open.
-  --block->expected;
-  if (block->arrived > 0 && block->arrived == block->expected) open_barrier(block);
-}
 
 }  // namespace cuda_cpu

@@ -29,9 +29,6 @@ void grid_sync(CUDA_CPU_HERE, std::uint8_t which = 0);
 /// True inside a cooperative launch (cooperative_groups grid_group::is_valid).
 bool grid_is_cooperative();
 
-/// A thread left the kernel while early returns are allowed: it counts as arrived from now on.
-void open_barrier_without(Block* block);
-
 }  // namespace cuda_cpu
 
 inline void __syncthreads(CUDA_CPU_HERE, std::uint8_t which = 0) {

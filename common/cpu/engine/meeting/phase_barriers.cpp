@@ -13,10 +13,8 @@
 #include "../state/current.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
-#include "../state/sanitizers.h"
 #include "../state/worker.h"
 #include "async_copies.h"
-#include "fences.h"
 
 namespace cuda_cpu {
 namespace {
@@ -56,7 +54,6 @@ PhaseBarrier& barrier_of(const void* object, const PhaseCall& call) {
 
 PhaseBarrier* new_barrier(Block* block) {
   if (block->phase_barrier_count == block->phase_barrier_room) {
-    const TsanBlindfold unseen;
     const std::uint32_t room = block->phase_barrier_room + 8;
     auto** const grown = static_cast<PhaseBarrier**>(
         std::realloc(block->phase_barriers, room * sizeof(PhaseBarrier*)));
@@ -86,13 +83,10 @@ void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCa
 /// unless another thread came before.
 void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   Block* const block = current_block;
-  void* const object = tsan_object(block, barrier);
-  tsan_acquire(object);
   CopyQueue& copies = barrier->copies;
   while (!copies.empty() &&
          static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
     make_first_copy(block, &copies, barrier->object);
-    tsan_release(object);
   }
   if (block->observation != nullptr && observer->phase_is_passed != nullptr) {
     observer->phase_is_passed(*block, barrier->object, phase);
@@ -103,7 +97,6 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
 std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
   Block* const block = current_block;
   const std::uint32_t phase = barrier->phase;
-  tsan_release(tsan_object(block, barrier));
   if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
     observer->phase_is_reached(*block, barrier->object, phase);
   }
@@ -189,7 +182,6 @@ const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threa
     barrier->made = {nullptr, 0};
   }
   if (barrier->brought == nullptr) {
-    const TsanBlindfold unseen;
     barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
   }
   if (brings != nullptr) {

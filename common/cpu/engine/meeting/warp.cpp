@@ -13,10 +13,8 @@
 #include "../state/current.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
-#include "../state/sanitizers.h"
 #include "../state/settings.h"
 #include "../state/worker.h"
-#include "fences.h"
 
 namespace cuda_cpu {
 
@@ -38,14 +36,6 @@ constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
 std::uint32_t existing_lanes(const Block* block, unsigned warp) {
   const std::uint32_t lanes = block->count - warp * 32;
   return lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1;
-}
-
-std::uint32_t finished_lanes(const Block* block, unsigned warp) {
-  std::uint32_t lanes = 0;
-  for (unsigned i = warp * 32; i < block->count && i < warp * 32 + 32; ++i) {
-    if (block->threads[i].finished) lanes |= 1u << (i % 32);
-  }
-  return lanes;
 }
 
 template <class T, class Combine>
@@ -249,11 +239,6 @@ void stay_with_warp(Block* block, unsigned warp) {
   block->position = first - 1;
 }
 
-bool is_complete(const Block* block, unsigned warp, const WarpSlot& slot) {
-  if (slot.arrived == slot.lanes) return true;
-  return early_return_allowed() && slot.arrived == (slot.lanes & ~finished_lanes(block, warp));
-}
-
 }  // namespace
 
 void refuse_matrix(const char* headline, const char* detail, const char* help, const char* file,
@@ -294,20 +279,13 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
     slot->use = std::max(slot->use, self->use);
     self->use = Use::kUnknown;
   }
-  // Only __syncwarp orders memory accesses; the others exchange registers. Two objects take turns,
-  // as at the block barrier.
-  void* const object = operation == WarpOperation::kSync
-                           ? tsan_object(block, &slot->value[slot->generation % 2])
-                           : nullptr;
-  if (object != nullptr) tsan_release(object);
-  if (is_complete(block, number / 32, *slot)) {
+  if (slot->arrived == slot->lanes) {
     complete(block, number / 32, slot, file, line);
     stay_with_warp(block, number / 32);
   } else {
     self->begin_wait(Wait::kWarp, &slot->generation, slot->generation, file, line);
     run_others(block, self);
   }
-  if (object != nullptr) tsan_acquire(object);
   return self->result;
 }
 
@@ -368,18 +346,6 @@ bool release_active_mask(Block* block) {
     }
   }
   return any;
-}
-
-void complete_warp_operations_without(Block* block, unsigned thread) {
-  const unsigned number = thread / 32;
-  Warp* const warp = &block->warps[number];
-  for (unsigned i = 0; i < warp->used; ++i) {
-    WarpSlot* const slot = &warp->slot[i];
-    if (slot->arrived != 0 && is_complete(block, number, *slot)) {
-      // The mask's other lanes have left, so no lane waits at this line.
-      complete(block, number, slot, block->threads[thread].file, block->threads[thread].line);
-    }
-  }
 }
 
 }  // namespace cuda_cpu

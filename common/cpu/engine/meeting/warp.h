@@ -34,10 +34,6 @@ unsigned active_mask(const char* file, int line);
 /// are none.
 bool release_active_mask(Block* block);
 
-/// Call when a thread leaves while early returns are allowed: completes operations that waited for
-/// it alone.
-void complete_warp_operations_without(Block* block, unsigned thread);
-
 /// Reports a wrong call of <mma.h> and ends the grid.
 [[noreturn]] void refuse_matrix(const char* headline, const char* detail, const char* help,
                                 const char* file, int line);

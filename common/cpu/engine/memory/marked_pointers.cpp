@@ -65,7 +65,7 @@ std::uintptr_t* last_word(void* begin, std::size_t bytes) {
 }
 
 std::uintptr_t marked_if_host(std::uintptr_t word, Mark mark) {
-  if (kSanitized || !points_to_the_host(word)) return word;
+  if (kAsan || !points_to_the_host(word)) return word;
   const std::uintptr_t result = with_mark(word, mark);
   Marked& m = marked();
   const std::lock_guard<std::mutex> lock(m.mutex);
@@ -74,7 +74,7 @@ std::uintptr_t marked_if_host(std::uintptr_t word, Mark mark) {
 }
 
 void mark_words(void* begin, std::size_t bytes, Mark mark) {
-  if constexpr (kSanitized) return;
+  if constexpr (kAsan) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
     if (*word - kLowest > kAddressBits / 2 - kLowest) continue;
@@ -109,14 +109,14 @@ std::uintptr_t mark_host_argument(std::uintptr_t word) {
 void mark_host_pointers(void* begin, std::size_t bytes) { mark_words(begin, bytes, Mark::kHost); }
 
 void mark_shared_pointers() {
-  if constexpr (kSanitized) return;
+  if constexpr (kAsan) return;
   for_shared_holders_of_pointers([](const MemoryRange& range) {
     mark_words(reinterpret_cast<void*>(range.base), range.size, Mark::kHostShared);
   });
 }
 
 void restore_shared_pointers() {
-  if constexpr (kSanitized) return;
+  if constexpr (kAsan) return;
   for_shared_holders_of_pointers([](const MemoryRange& range) {
     restore_host_pointers(reinterpret_cast<void*>(range.base), range.size);
   });

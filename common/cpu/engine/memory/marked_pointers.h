@@ -147,7 +147,7 @@ constexpr std::size_t kAlignmentOf<T, std::enable_if_t<(sizeof(T) != 0) && std::
 
 template <class T>
 __attribute__((always_inline)) inline T* aligned_pointer(T* pointer) {
-#if !defined(CUDA_CPU_ASAN) && !defined(CUDA_CPU_TSAN)
+#if !defined(CUDA_CPU_ASAN)
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   constexpr std::uintptr_t kMarked = std::uintptr_t{0xffff} << 48;
   if (__builtin_expect((address & (kMarked | (kAlignmentOf<T> - 1))) != 0, 0)) {

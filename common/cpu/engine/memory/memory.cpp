@@ -20,7 +20,6 @@
 #include "../state/leaving.h"
 #include "../state/pages.h"
 #include "../state/sanitizers.h"
-#include "../state/settings.h"
 #include "memory_notes.h"
 
 #ifndef MAP_NORESERVE
@@ -30,6 +29,8 @@
 namespace cuda_cpu {
 namespace {
 
+// The least alignment of allocations: an access just past the end of most arrays faults.
+constexpr std::size_t kAlignment = 16;
 constexpr std::size_t kGuardMin = std::size_t{64} << 10;
 constexpr std::size_t kGuardMax = std::size_t{16} << 20;
 // Freed allocations beyond this many are forgotten, oldest first, so that a loop of allocations
@@ -125,7 +126,7 @@ bool is_on_device(Space space) { return space == Space::kGlobal || space == Spac
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 void make_reserve(Reserve* reserve) {
-  std::size_t bytes = std::size_t{kTsan ? 16 : 256} << 30;
+  std::size_t bytes = std::size_t{256} << 30;
   bytes = std::min(bytes, round_up(address_space_limit() / 4, std::size_t{1} << 20));
   for (; bytes >= (std::size_t{16} << 20); bytes /= 2) {
     void* const base =
@@ -339,8 +340,7 @@ void* allocate(const AllocationRequest& request) {
   const std::size_t used = is_on_device(request.space) ? s.live_device_bytes : 0;
   if (request.size > s.total - std::min(s.total, used)) return nullptr;
   Reserve& reserve = reserve_of(s, request.space);
-  const std::size_t alignment =
-      std::min(std::max(allocation_alignment(), request.alignment), page_bytes());
+  const std::size_t alignment = std::min(std::max(kAlignment, request.alignment), page_bytes());
   const std::size_t aligned_bytes = round_up(std::max<std::size_t>(request.size, 1), alignment);
   const std::size_t mapped_bytes = round_up(aligned_bytes, page_bytes());
   const std::size_t guard = round_up(std::clamp(mapped_bytes, kGuardMin, kGuardMax), page_bytes());

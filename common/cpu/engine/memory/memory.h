@@ -4,9 +4,9 @@
 // belongs to.
 //
 // An allocation, rounded up to 16 bytes, ends at a guard page, so an access that runs past it
-// faults. (CUDA_CPU_ALIGN=256 rounds as cudaMalloc does.) The few bytes that remain, and those
-// before the allocation in its first page, hold 0xff like fresh memory and are checked after every
-// kernel. Freed memory is handed out again as late as possible, so a use after free faults.
+// faults. (On a GPU it is rounded up to 256.) The few bytes that remain, and those before the
+// allocation in its first page, hold 0xff like fresh memory and are checked after every kernel.
+// Freed memory is handed out again as late as possible, so a use after free faults.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,6 @@
 #include "../../types/error_codes.h"
 #include "../state/leaving.h"
 #include "../state/pages.h"
-#include "../state/sanitizers.h"
 #include "memory.h"
 
 namespace cuda_cpu {
@@ -136,7 +135,6 @@ bool align_dynamic_shared(std::size_t alignment) {
 }
 
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name) {
-  const TsanBlindfold unseen;
   int number = __atomic_load_n(&declaration.number, __ATOMIC_RELAXED);
   if (number < 0) {
     // Two workers may both be the first to ask: one number wins, the other stays unused.
@@ -161,7 +159,6 @@ void* touch_shared(SharedDeclaration& declaration, Site site, const char* name) 
 }
 
 void* touch_dynamic_shared(const char* name, Site site) {
-  const TsanBlindfold unseen;
   Block* const block = current_block;
   if (*name == '\0') name = "extern __shared__";
   SharedArray* const array = array_of(block, 0);
@@ -175,19 +172,6 @@ void* touch_dynamic_shared(const char* name, Site site) {
   check_total(block, name, site);
   start_using(block, array);
   return array->address;
-}
-
-void begin_shared(Block* block) {
-  if constexpr (!kTsan) return;
-  // New pages at the old address: TSan forgets the accesses of the block before, which do not race
-  // with this block's.
-  const TsanBlindfold unseen;
-  for (unsigned i = 0; i < block->shared_count; ++i) {
-    const SharedArray& array = block->shared[i];
-    if (array.pages == nullptr || array.serial + 1 != block->serial) continue;
-    mmap(array.pages, array.page_bytes, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  }
 }
 
 int finish_shared(Block* block) {

@@ -48,9 +48,7 @@ struct SharedDeclarationOf<SharedName<Declaration, T, kName>> {
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name);
 void* touch_dynamic_shared(const char* name, Site site);
 
-/// Before every block: makes TSan forget the block before. After every block: checks for writes
-/// around the arrays and returns a CUDA error code.
-void begin_shared(Block* block);
+/// After every block: checks for writes around the arrays and returns a CUDA error code.
 int finish_shared(Block* block);
 
 /// Whether the address lies in one of the block's arrays, or so close that it faults.

@@ -7,7 +7,6 @@
 
 #include "../../report/diagnostics.h"
 #include "../state/pages.h"
-#include "../state/sanitizers.h"
 
 namespace cuda_cpu {
 
@@ -55,7 +54,6 @@ std::vector<Stack*> map_stacks() {
     close(base + i * step, guard);
     auto* const stack = new Stack;
     stack->bottom = base + i * step + guard;
-    stack->fiber = tsan_new_fiber();
     stacks.push_back(stack);
   }
   return stacks;

@@ -17,17 +17,12 @@ constexpr std::size_t kAboveStack = 128 * 1024;
 
 /// There is room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented
 /// frames are several times larger.
-constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
+constexpr std::size_t kStackBytes = kAsan ? 512 * 1024 : 256 * 1024;
 static_assert(kAboveStack <= kStackBytes / 2, "the other half of the next stack is its thread's");
 
 struct Stack {
   char* bottom = nullptr;
   void* context = nullptr;  // of its runner, while parked
-  void* fiber = nullptr;    // by which TSan knows the CUDA thread that runs here
-
-  // For TSan, see fences.cpp: the running thread's last fence, and where its atomics have read.
-  void* last_fence = nullptr;
-  std::uint64_t slots_read = 0;
 };
 
 /// Maps further stacks, each above a guard page, of which none has a runner yet.

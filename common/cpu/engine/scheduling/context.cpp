@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Context switch in assembly for x86-64 and aarch64 (Linux, macOS); ucontext elsewhere, which costs
-// two system calls a switch. A handle is the stack pointer of the suspended context; its saved
-// registers lie there.
+// Context switch in assembly for x86-64 and aarch64 (Linux, macOS). A handle is the stack pointer
+// of the suspended context; its saved registers lie there.
 
 #include "context.h"
 
@@ -23,13 +22,13 @@ extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 namespace {
 
 // Both ABIs require 16-byte alignment where a call is made.
-[[maybe_unused]] char* aligned_top(void* top) {
+char* aligned_top(void* top) {
   return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15});
 }
 
 }  // namespace
 
-#if defined(__x86_64__) && !defined(CUDA_CPU_UCONTEXT)
+#if defined(__x86_64__)
 
 // The return address is popped and jumped to. A `ret` would be predicted from the calls of the
 // context that is being left, wrong every time; the jump is predicted from where it went last.
@@ -79,7 +78,7 @@ extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* arg
   return handle + 8;
 }
 
-#elif defined(__aarch64__) && !defined(CUDA_CPU_UCONTEXT)
+#elif defined(__aarch64__)
 
 // x19-x28, the frame pointer x29, the link register x30, and the low halves of v8-v15 survive a
 // call.
@@ -136,49 +135,5 @@ extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* arg
 }
 
 #else
-
-#include <ucontext.h>
-
-// Here a handle points to a ucontext_t that lives on the suspended context's own stack.
-
-namespace {
-
-struct NewContext {
-  ucontext_t context;
-  void (*entry)(void*);
-  void* argument;
-};
-
-// makecontext passes ints only; a pointer travels in two.
-void enter(unsigned high, unsigned low) {
-  auto* const fresh = reinterpret_cast<NewContext*>(
-      static_cast<std::uintptr_t>((std::uint64_t{high} << 32) | std::uint64_t{low}));
-  fresh->entry(fresh->argument);
-}
-
-}  // namespace
-
-extern "C" void cuda_cpu_switch_context(void** save, void* load) {
-  ucontext_t here;
-  *save = &here;
-  swapcontext(&here, static_cast<ucontext_t*>(load));
-}
-
-extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
-  constexpr std::size_t kAssumedStack =
-      16 * 1024;  // makecontext only uses the sum of base and size
-  char* const place = aligned_top(top) - ((sizeof(NewContext) + 63) & ~std::size_t{63});
-  auto* const fresh = reinterpret_cast<NewContext*>(place);
-  getcontext(&fresh->context);
-  fresh->context.uc_stack.ss_sp = place - kAssumedStack;
-  fresh->context.uc_stack.ss_size = kAssumedStack;
-  fresh->context.uc_link = nullptr;
-  fresh->entry = entry;
-  fresh->argument = argument;
-  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(fresh));
-  makecontext(&fresh->context, reinterpret_cast<void (*)()>(enter), 2,
-              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
-  return &fresh->context;
-}
-
+#error "the CPU backend runs on x86-64 and on aarch64"
 #endif

@@ -14,9 +14,6 @@ struct Meetings {
   /// No thread of the block can go on, or all only yield. Lets go on whom it held until then; false
   /// if there is none.
   bool (*nothing_runs)(Block* block);
-  /// A thread left the kernel while early returns are allowed: what the others wait for may be
-  /// complete now.
-  void (*thread_left)(Block* block, unsigned thread);
 };
 inline Meetings meetings;
 

@@ -43,7 +43,7 @@ Block* new_block() {
   block->threads = static_cast<Thread*>(threads);
   block->order = zeroed<std::uint16_t>(kMaxThreadsPerBlock + 1);
   block->warps = zeroed<Warp>(kMaxThreadsPerBlock / kWarpSize);
-  if (kSanitized) block->stacks = zeroed<Stack*>(kMaxThreadsPerBlock);
+  if (kAsan) block->stacks = zeroed<Stack*>(kMaxThreadsPerBlock);
   return block;
 }
 
@@ -64,7 +64,7 @@ Block* spare_block(Worker* worker) {
         grid->schedule.kind == Schedule::Kind::kReverse ? block->count - 1 - i : i);
   }
   block->last = nullptr;
-  if (!kSanitized && block->count > 1 && grid->schedule.kind == Schedule::Kind::kForward) {
+  if (!kAsan && block->count > 1 && grid->schedule.kind == Schedule::Kind::kForward) {
     block->last = &block->threads[block->count - 1];
   }
   // A mask may stand for other lanes now: the last warp of a block can be short.
@@ -83,11 +83,7 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
   block->index = uint3{static_cast<unsigned>(number % dim.x), static_cast<unsigned>(rest % dim.y),
                        static_cast<unsigned>(rest / dim.y)};
   static_cast<BlockProgress&>(*block) = BlockProgress{};
-  block->expected = block->count;
   ++block->serial;
-  if (worker->early_exit_counts) {
-    for (std::uint32_t i = 0; i < block->count; ++i) block->threads[i].finished = false;
-  }
   if (grid->schedule.kind == Schedule::Kind::kRandom) {
     // The order comes from the block alone, so that runs repeat whatever worker gets it.
     std::iota(block->order, block->order + block->count, std::uint16_t{0});
@@ -96,7 +92,6 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
   }
   block->observation =
       grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
-  begin_shared(block);
   meetings.block_begins(block);
 }
 

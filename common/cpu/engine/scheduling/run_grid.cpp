@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
@@ -33,7 +32,6 @@ namespace {
 // stacks usable again.
 void clean_up_after_abandoning(Worker* worker) {
   asan_arrive(worker->home_fake_stack);
-  tsan_switch(worker->home_fiber);
   if (worker->exit == Exit::kFault) {
     const Where place = where();
     current_thread = nullptr;  // a fault from here on is the backend's own
@@ -55,7 +53,6 @@ void clean_up_after_abandoning(Worker* worker) {
 }
 
 void run_resident_blocks(Worker* worker) {
-  const TsanBlindfold unseen;
   if (!add_block(worker)) return;
   watch(worker);
   if (sigsetjmp(worker->home_jump, 1) == 0) {
@@ -81,11 +78,8 @@ void run_blocks_of(Grid* grid, Worker* worker) {
   running_block_dim = grid->launch->block;
   running_grid_dim = grid->launch->grid;
   worker->fruitless_turns = 0;
-  worker->home_fiber = tsan_running_fiber();
   worker->run_threads = run_threads;
-  tsan_release(&grid->serial);
   run_resident_blocks(worker);
-  tsan_acquire(&grid->blocks);
   worker->grid = nullptr;
 }
 

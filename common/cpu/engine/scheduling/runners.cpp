@@ -51,15 +51,6 @@ void add_stacks(Worker* worker) {
 
 Stack* take_stack(Worker* worker) {
   std::vector<Stack*>& free_stacks = worker->free_stacks;
-  if constexpr (kTsan) {
-    // Fibers are expensive, so they are used again. But what one did for an earlier CUDA thread
-    // looks ordered before what it does for a later one. Taken in turn, none serves two blocks that
-    // follow each other closely, so races between those are found.
-    while (free_stacks.size() < 3 * worker->grid->threads_per_block) add_stacks(worker);
-    Stack* const stack = free_stacks.front();
-    free_stacks.erase(free_stacks.begin());
-    return stack;
-  }
   // The one that was used last is still in the cache.
   if (free_stacks.empty()) add_stacks(worker);
   Stack* const stack = free_stacks.back();
@@ -70,17 +61,6 @@ Stack* take_stack(Worker* worker) {
 }
 
 void renew_stacks(Worker* worker) {
-  if constexpr (kTsan) {
-    // The dropped threads' accesses come before all that follows, like those of threads that ended.
-    // Their fibers are not used again.
-    for (Stack* const stack : worker->stacks) {
-      tsan_switch(stack->fiber);
-      tsan_release(&worker->grid->blocks);
-      tsan_switch(worker->home_fiber);
-      tsan_destroy_fiber(stack->fiber);
-      stack->fiber = tsan_new_fiber();
-    }
-  }
   for (std::size_t i = 0; i < worker->stacks.size(); ++i) make_runner(worker, i);
   worker->free_stacks.assign(worker->stacks.rbegin(), worker->stacks.rend());
 }

@@ -2,7 +2,6 @@
 #include "scheduler.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "../diagnosis/stuck.h"
 #include "../memory/stacks.h"
@@ -65,26 +64,15 @@ void start_thread(Stack* mine, Block* block) {
   thread->finished = false;
   current_thread = thread;
   running_thread_index = thread->index;
-  if constexpr (kSanitized) block->stacks[number] = mine;
-  if constexpr (kTsan) {
-    tsan_switch(mine->fiber);
-    tsan_acquire(&current_worker->grid->serial);  // what the host did before the launch
-    mine->last_fence = nullptr;
-    mine->slots_read = 0;
-  }
+  if constexpr (kAsan) block->stacks[number] = mine;
 }
 
 void end_thread(Worker* worker, Block* block, Thread* thread) {
   leave_step(block);
-  tsan_release(&worker->grid->blocks);  // what the host sees after it
-  tsan_switch(worker->home_fiber);
   thread->generation = &thread->seen;  // never runnable
   thread->finished = true;
   ++block->finished;
   ++worker->ended;
-  if (__builtin_expect(worker->early_exit_counts, 0)) {
-    meetings.thread_left(block, static_cast<unsigned>(thread - block->threads));
-  }
 }
 
 // The thread that runs next, made current; nullptr: a fresh runner must start the next one.
@@ -113,18 +101,17 @@ void switch_to(const void* bottom, std::size_t size, void** save, void* context)
 }
 
 // To a runner, which is the worker itself.
-void switch_to_stack(Worker* worker, void** save, Stack* next) {
-  tsan_switch(worker->home_fiber);
+void switch_to_stack(void** save, Stack* next) {
   switch_to(next->bottom, kStackBytes, save, next->context);
 }
 
-// Where a sanitizer looks on: the stack has no thread to start, and waits until a block needs it
-// again, while `next` goes on, or if it is null, a runner.
+// Where ASan looks on: the stack has no thread to start, and waits until a block needs it again,
+// while `next` goes on, or if it is null, a runner.
 void park(Worker* worker, Stack* mine, Thread* next) {
   worker->free_stacks.push_back(mine);
   if (next != nullptr) return switch_to_thread(&mine->context, next);
   Stack* const runner = take_stack(worker);
-  if (runner != mine) switch_to_stack(worker, &mine->context, runner);
+  if (runner != mine) switch_to_stack(&mine->context, runner);
 }
 
 // No block is left for this worker: back to its own loop. Returns when the next grid starts here.
@@ -143,14 +130,12 @@ void give_way(void* stack) {
 __attribute__((noinline)) bool gives_way(Worker* worker, Stack* mine) {
   Block* const block = current_block;
   if (block->finished == block->count) {
-    const bool goes_on = finish_block(worker);
-    if (!goes_on) go_home(worker, mine);
-    // Under TSan this fiber would know in the next block what this one's last thread knew.
-    if (!goes_on || !kTsan) return false;
+    if (!finish_block(worker)) go_home(worker, mine);
+    return false;
   }
   Thread* next = next_in_order(current_block);
   if (next == nullptr) next = pick_thread(worker);
-  if (kSanitized) {
+  if (kAsan) {
     park(worker, mine, next);
     return false;
   }
@@ -162,32 +147,28 @@ __attribute__((noinline)) bool gives_way(Worker* worker, Stack* mine) {
 
 void run_threads(Stack* mine) {
   Worker* const worker = current_worker;
-  for (bool ended = false;;) {
+  for (;;) {
     Block* const block = current_block;
     void (*function)(void*) = give_way;
     void* argument = mine;
-    // Under TSan the next thread has another fiber, and so it must have another stack.
-    if (block->started < block->count && !(kTsan && ended)) {
+    if (block->started < block->count) {
       start_thread(mine, block);
       function = worker->grid->launch->body;
       argument = worker->grid->launch->closure;
     } else if (!gives_way(worker, mine)) {
-      ended = false;
       continue;
     }
     // One call for both: where a thread returns to, when others have let it go on, is then always
     // the same place, and the processor foresees it. The empty statement keeps it one call.
     __asm__("" : "+r"(function));
     function(argument);
-    ended = function != give_way;
-    if (ended) end_thread(worker, block, current_thread);
+    if (function != give_way) end_thread(worker, block, current_thread);
   }
 }
 
 void switch_to_thread(void** save, Thread* next) {
-  if (!kSanitized) return cuda_cpu_switch_context(save, next->context);
+  if (!kAsan) return cuda_cpu_switch_context(save, next->context);
   Stack* const stack = stack_of(next);
-  tsan_switch(stack->fiber);
   switch_to(stack->bottom, kStackBytes, save, next->context);
 }
 
@@ -209,16 +190,12 @@ void leave_step(Block* block) {
 void reschedule(Thread* self) {
   leave_step(current_block);
   Worker* const worker = current_worker;
-  tsan_switch(worker->home_fiber);  // the CUDA thread's part ends here
   Thread* const next = pick_thread(worker);
-  if (next == self) {
-    if (kTsan) tsan_switch(stack_of(self)->fiber);
-    return;
-  }
+  if (next == self) return;
   if (next != nullptr) {
     switch_to_thread(&self->context, next);
   } else {
-    switch_to_stack(worker, &self->context, take_stack(worker));
+    switch_to_stack(&self->context, take_stack(worker));
   }
 }
 

@@ -59,7 +59,7 @@ inline void run_others(Block* block, Thread* self) {
   Thread* const next = next_in_order(block);
   if (next == nullptr) {
     const bool starts = block->position + 1 == block->started && block->started < block->count;
-    if (kSanitized || !starts) return reschedule(self);
+    if (kAsan || !starts) return reschedule(self);
     return cuda_cpu_switch_context(&self->context, take_stack(current_worker)->context);
   }
   if (next != self) switch_to_thread(&self->context, next);

@@ -100,9 +100,8 @@ struct BlockProgress {
   std::uint64_t random_state = 0;  // of a random order
 
   // Block barrier.
-  std::uint32_t arrived = 0;   // unless in step
-  std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
-  std::uint32_t votes = 0;     // predicates so far that are true
+  std::uint32_t arrived = 0;  // unless in step
+  std::uint32_t votes = 0;    // predicates so far that are true
   // In step threads come to the same barriers in their order and wait for nothing else: the running
   // one tells which wait, and none of that is written down.
   std::int32_t step_line = -1;  // of the barrier; 0: none has arrived there; -1: not in step

@@ -5,13 +5,11 @@
 #include <cstring>
 
 #include "../../report/diagnostics.h"
-#include "sanitizers.h"
 
 namespace cuda_cpu {
 
 void CopyQueue::put(const AsyncCopy& copy) {
   if (end == room) {
-    const TsanBlindfold unseen;
     if (first > room / 2) {
       end -= first;
       std::memmove(copies, copies + first, end * sizeof(AsyncCopy));

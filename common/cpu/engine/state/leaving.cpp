@@ -41,9 +41,6 @@ void leave_kernel(Exit why, const Fault& fault) {
   worker->exit = why;
   worker->fault = fault;
   asan_leave(nullptr, worker->home_bottom, worker->home_size);
-  tsan_release(&worker->grid->blocks);  // as a thread that ends does
-  // TSan looks for the jump's target among those of the fiber that it takes for the running one.
-  tsan_switch(worker->home_fiber);
   siglongjmp(worker->home_jump, 1);
 }
 

@@ -5,13 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 #include <thread>
 
 #include "../../report/diagnostics.h"
 #include "observer.h"
-#include "pages.h"
 #include "sanitizers.h"
 
 namespace cuda_cpu {
@@ -44,13 +42,13 @@ std::size_t read_word(const char* name, std::initializer_list<std::string_view> 
 
 /// The whole number that the variable holds; `unset` where it is not set.
 std::size_t read_number(const char* name, std::size_t unset, bool (*is_allowed)(std::size_t),
-                        const std::string& expected) {
+                        const char* expected) {
   const char* const text = std::getenv(name);
   if (text == nullptr) return unset;
   char* end = nullptr;
   const std::size_t value = std::strtoull(text, &end, 10);
   if (end == text || *end != '\0' || !is_allowed(value)) {
-    die("%s=%s: expected %s", name, text, expected.c_str());
+    die("%s=%s: expected %s", name, text, expected);
   }
   return value;
 }
@@ -64,7 +62,7 @@ double read_timeout() {
       die("CUDA_CPU_TIMEOUT=%s: expected a number of seconds, 0 for no limit", text);
     }
   }
-  return kSanitized ? seconds * 10 : seconds;
+  return kAsan ? seconds * 10 : seconds;
 }
 
 /// CUDA_CPU_RACES: 0; 1, look for races; 2, in all launches.
@@ -77,10 +75,8 @@ std::size_t races() {
 __attribute__((constructor(102))) void check_settings() {
   schedule();
   worker_count();
-  early_return_allowed();
   timeout_seconds();
   leaks_are_noted();
-  allocation_alignment();
   races();
   races_may_take();
 }
@@ -93,9 +89,6 @@ const Schedule& schedule() {
 }
 
 unsigned worker_count_unobserved() {
-  // TSan finds a missing order on one OS thread as well; on several it would see the engine's own
-  // accesses.
-  if (kTsan) return 1;
   static const std::size_t count = read_number(
       "CUDA_CPU_WORKERS", std::clamp(std::thread::hardware_concurrency(), 1u, 8u),
       [](std::size_t n) { return n >= 1 && n <= 64; }, "a number from 1 to 64");
@@ -107,12 +100,6 @@ unsigned worker_count() {
   return observer != nullptr && observer->wants_one_worker ? 1 : count;
 }
 
-bool early_return_allowed() {
-  static const bool allowed =
-      read_word("CUDA_CPU_EARLY_RETURN", {"error", "allow"}, "error or allow") == 1;
-  return allowed;
-}
-
 double timeout_seconds() {
   static const double seconds = read_timeout();
   return seconds;
@@ -121,14 +108,6 @@ double timeout_seconds() {
 bool leaks_are_noted() {
   static const bool noted = read_word("CUDA_CPU_LEAKS", {"note", "ignore"}, "note or ignore") == 0;
   return noted;
-}
-
-std::size_t allocation_alignment() {
-  static const std::size_t bytes = read_number(
-      "CUDA_CPU_ALIGN", 16,
-      [](std::size_t n) { return n >= 16 && n <= page_bytes() && (n & (n - 1)) == 0; },
-      format("a power of two from 16 to %zu", page_bytes()));
-  return bytes;
 }
 
 bool races_are_wanted() { return races() != 0; }

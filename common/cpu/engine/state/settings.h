@@ -5,10 +5,8 @@
 //   variable                allowed                            default
 //   CUDA_CPU_SCHEDULE       forward, reverse or random:SEED    forward
 //   CUDA_CPU_WORKERS        1 to 64                            the CPU's threads, 8 at most
-//   CUDA_CPU_EARLY_RETURN   error or allow                     error
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
 //   CUDA_CPU_LEAKS          note or ignore                     note
-//   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
 //   CUDA_CPU_RACES          1 or all: look for races; 0        0
 //   CUDA_CPU_RACES_MIB      MiB that this may take, 1 or more  half of the machine's memory
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
@@ -34,17 +32,9 @@ unsigned worker_count();
 /// The same for a grid that is not observed: an observer wants one worker for its own alone.
 unsigned worker_count_unobserved();
 
-/// CUDA_CPU_EARLY_RETURN=allow: threads that return early count as arrived at every barrier and in
-/// every mask, instead of being an error.
-bool early_return_allowed();
-
 /// CUDA_CPU_TIMEOUT: seconds without any progress before a kernel counts as hanging; 0 is never.
 /// Under a sanitizer ten times as many.
 double timeout_seconds();
-
-/// CUDA_CPU_ALIGN: alignment of device allocations. 16 lets an access just past the end of an array
-/// fault; 256 is cudaMalloc's own.
-std::size_t allocation_alignment();
 
 /// CUDA_CPU_RACES=1: the race detector watches (races/detector.h). A program that is not built for
 /// that ends with one line at its first launch.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "grid.h"
-#include "settings.h"
 
 namespace cuda_cpu {
 
@@ -53,17 +52,15 @@ struct Worker {
   sigjmp_buf home_jump;
   Fault fault{};
   Exit exit = Exit::kNone;  // why the jump home was made
-  bool early_exit_counts = early_return_allowed();
 
   const pthread_t os_thread = pthread_self();
   std::atomic<Exit> interrupt{Exit::kNone};  // what the watchdog asks for
   std::atomic<bool> interruptible{false};    // in a kernel, and not reporting about it
 
-  // How the sanitizers know the OS thread's own stack.
+  // How ASan knows the OS thread's own stack.
   void* home_fake_stack = nullptr;
   const void* home_bottom = nullptr;
   std::size_t home_size = 0;
-  void* home_fiber = nullptr;
 };
 
 }  // namespace cuda_cpu
