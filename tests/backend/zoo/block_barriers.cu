@@ -13,7 +13,7 @@
 //
 // CASE: barriers_on_one_line
 // Both branches have a barrier, on one line: they are two barriers all the same.
-// EXPECT: {file}:{barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'two_barriers', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'barriers_in_a_line', block (0,0,0), thread (0,0,0)
 // EXPECT: they stand on one line of the source, and are two barriers
 // EXPECT: {file}:{barriers_on_one_line_both}: note: threads 0, 2, 4, 6 waiting here in __syncthreads
 // EXPECT: {file}:{barriers_on_one_line_both}: note: threads 1, 3, 5, 7 waiting here in __syncthreads
@@ -31,7 +31,7 @@
 //
 // CASE: group_barriers_on_one_line
 // Both branches synchronise the block as a group, on one line: they are two barriers all the same.
-// EXPECT: {file}:{group_barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'two_barriers', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{group_barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'group_barriers_in_a_line', block (0,0,0), thread (0,0,0)
 // EXPECT: they stand on one line of the source, and are two barriers
 // EXPECT-NOT: never_reached
 // RUN: CUDA_CPU_SCHEDULE=forward
@@ -66,8 +66,6 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace different_barriers {
-
 __global__ void two_barriers(int* x) {
   if (threadIdx.x % 2 == 0) {
     x[threadIdx.x] = 0;
@@ -78,37 +76,20 @@ __global__ void two_barriers(int* x) {
   }
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 8 * sizeof(int));
-  two_barriers<<<1, 8>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(different_barriers) {
+  run_on(8, [](int* d_x) { two_barriers<<<1, 8>>>(d_x); });
 }
 
-}  // namespace different_barriers
-
-namespace barriers_on_one_line {
-
-__global__ void two_barriers(int* x) {
+__global__ void barriers_in_a_line(int* x) {
   // clang-format off
   if (threadIdx.x % 2 == 0) { x[threadIdx.x] = 0; __syncthreads(); } else { __syncthreads(); }  // @barriers_on_one_line_both
   // clang-format on
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 8 * sizeof(int));
-  two_barriers<<<1, 8>>>(d_x);
-  if (cudaDeviceSynchronize() == cudaSuccess) std::fprintf(stderr, "never_reached\n");
-  cudaFree(d_x);
-  return 0;
+CASE(barriers_on_one_line) {
+  if (run_on(8, [](int* d_x) { barriers_in_a_line<<<1, 8>>>(d_x); }) == cudaSuccess)
+    std::fprintf(stderr, "never_reached\n");
 }
-
-}  // namespace barriers_on_one_line
-
-namespace barriers_of_one_macro {
 
 #define VOTE(x) __syncthreads_count(x)
 
@@ -116,40 +97,23 @@ __global__ void two_votes(int* count) {
   *count = threadIdx.x < 32 ? VOTE(1) : VOTE(0);  // @barriers_of_one_macro_both
 }
 
-int program() {
-  int* d_count = nullptr;
-  cudaMalloc(&d_count, sizeof(int));
-  two_votes<<<1, 64>>>(d_count);
-  cudaDeviceSynchronize();
-  cudaFree(d_count);
-  return 0;
+CASE(barriers_of_one_macro) {
+  run_on(1, [](int* d_count) { two_votes<<<1, 64>>>(d_count); });
 }
-
-}  // namespace barriers_of_one_macro
-
-namespace group_barriers_on_one_line {
 
 namespace cg = cooperative_groups;
 
-__global__ void two_barriers(int* x) {
+__global__ void group_barriers_in_a_line(int* x) {
   const cg::thread_block block = cg::this_thread_block();
   // clang-format off
   if (threadIdx.x % 2 == 0) { x[threadIdx.x] = 0; block.sync(); } else { cg::sync(block); }  // @group_barriers_on_one_line_both
   // clang-format on
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 8 * sizeof(int));
-  two_barriers<<<1, 8>>>(d_x);
-  if (cudaDeviceSynchronize() == cudaSuccess) std::fprintf(stderr, "never_reached\n");
-  cudaFree(d_x);
-  return 0;
+CASE(group_barriers_on_one_line) {
+  if (run_on(8, [](int* d_x) { group_barriers_in_a_line<<<1, 8>>>(d_x); }) == cudaSuccess)
+    std::fprintf(stderr, "never_reached\n");
 }
-
-}  // namespace group_barriers_on_one_line
-
-namespace loop_counts_differ {
 
 __global__ void uneven_loop(int* x) {
   for (int i = 0; i < 2 + (threadIdx.x > 0); ++i) {
@@ -159,18 +123,9 @@ __global__ void uneven_loop(int* x) {
   __syncthreads();  // @behind
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 4 * sizeof(int));
-  uneven_loop<<<1, 4>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(loop_counts_differ) {
+  run_on(4, [](int* d_x) { uneven_loop<<<1, 4>>>(d_x); });
 }
-
-}  // namespace loop_counts_differ
-
-namespace some_leave_later {
 
 __global__ void shorter_loop(int* x) {
   for (int i = 0; i < 9 - static_cast<int>(threadIdx.x) / 40; ++i) {
@@ -179,18 +134,9 @@ __global__ void shorter_loop(int* x) {
   }
 }  // @left_end
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 64 * sizeof(int));
-  shorter_loop<<<1, 64>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(some_leave_later) {
+  run_on(64, [](int* d_x) { shorter_loop<<<1, 64>>>(d_x); });
 }
-
-}  // namespace some_leave_later
-
-namespace barriers_one_after_the_other {
 
 #define STEP(k)                           \
   if (threadIdx.x < k) {                  \
@@ -208,7 +154,7 @@ __global__ void sum(const int* x, int* total) {
       if (threadIdx.x == 0) total[blockIdx.x] = s[0];
 }
 
-int program() {
+CASE(barriers_one_after_the_other) {
   const int x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   int total[2] = {};
   int *d_x, *d_total;
@@ -221,20 +167,4 @@ int program() {
   std::printf("%d %d\n", total[0], total[1]);
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(d_total));
-  return 0;
-}
-
-}  // namespace barriers_one_after_the_other
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"different_barriers", different_barriers::program},
-                      {"barriers_on_one_line", barriers_on_one_line::program},
-                      {"barriers_of_one_macro", barriers_of_one_macro::program},
-                      {"group_barriers_on_one_line", group_barriers_on_one_line::program},
-                      {"loop_counts_differ", loop_counts_differ::program},
-                      {"some_leave_later", some_leave_later::program},
-                      {"barriers_one_after_the_other", barriers_one_after_the_other::program},
-                  });
 }

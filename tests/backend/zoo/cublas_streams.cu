@@ -24,13 +24,11 @@
 
 #include "cases.cuh"
 
-namespace race {
-
 __global__ void fill(float* x) {
   x[threadIdx.x] = 2;  // @fill
 }
 
-int program() {
+CASE(race) {
   cudaStream_t ours, of_cublas;
   cudaStreamCreateWithFlags(&ours, cudaStreamNonBlocking);
   cudaStreamCreateWithFlags(&of_cublas, cudaStreamNonBlocking);
@@ -48,16 +46,9 @@ int program() {
   cudaFree(d_x);
   cudaStreamDestroy(ours);
   cudaStreamDestroy(of_cublas);
-  return 0;
 }
 
-}  // namespace race
-
-namespace ordered {
-
-__global__ void fill(float* x) { x[threadIdx.x] = 2; }
-
-int program() {
+CASE(ordered) {
   // 2 rows of 3 elements, row-major: cuBLAS sees the transposed matrix.
   const float a[] = {1, 2, 3, 4, 5, 6}, ones[] = {1, 1, 1};
   float *d_a, *d_ones, *d_y, *d_x, y[2];
@@ -90,11 +81,4 @@ int program() {
   cudaEventDestroy(filled);
   cudaStreamDestroy(ours);
   cudaStreamDestroy(of_cublas);
-  return 0;
-}
-
-}  // namespace ordered
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv, {{"race", race::program}, {"ordered", ordered::program}});
 }

@@ -10,8 +10,6 @@
 // EXPECT: nothing orders the two
 #include <cuda_runtime.h>
 
-#include <cstdio>
-
 __global__ void write(int* x) { x[threadIdx.x] = threadIdx.x; }
 __global__ void read(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x]; }
 

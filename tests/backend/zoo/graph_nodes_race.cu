@@ -11,8 +11,6 @@
 // EXPECT: help: the two are nodes of a graph without a path from one to the other
 #include <cuda_runtime.h>
 
-#include <cstdio>
-
 __global__ void write(int* x) { x[threadIdx.x] = threadIdx.x; }
 __global__ void read(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x]; }
 

@@ -16,12 +16,12 @@
 // CASE: two_branches
 // Half of each block waits for the grid in one branch, half in the other. Both stand on one line,
 // and then on two.
-// EXPECT: {file}:{one}: error: threads of one block wait at different barriers in kernel 'two_branches::on_one_line', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{one}: error: threads of one block wait at different barriers in kernel 'on_one_line', block (0,0,0), thread (0,0,0)
 // EXPECT: they stand on one line of the source, and are two barriers
 // EXPECT: {file}:{one}: note: threads 0-3 waiting here in the grid barrier
 // EXPECT: {file}:{one}: note: threads 4-7 waiting here in the grid barrier
 // EXPECT: help: every thread of the block must come to the same grid barrier: move it out of the branch
-// EXPECT: {file}:{first}: error: threads of one block wait at different barriers in kernel 'two_branches::on_two_lines', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{first}: error: threads of one block wait at different barriers in kernel 'on_two_lines', block (0,0,0), thread (0,0,0)
 // EXPECT-NOT: never_reached
 // RUN: CUDA_CPU_WORKERS=1
 
@@ -34,25 +34,14 @@
 
 namespace cg = cooperative_groups;
 
-namespace plain_launch {
-
 __global__ void two_phases(int* x) {
   x[blockIdx.x] = 1;
   cooperative_groups::this_grid().sync();  // @sync
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, sizeof(int));
-  two_phases<<<1, 1>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(plain_launch) {
+  run_on(1, [](int* d_x) { two_phases<<<1, 1>>>(d_x); });
 }
-
-}  // namespace plain_launch
-
-namespace of_blocks {
 
 __global__ void sum_of_the_other(const int* x, int* partial, int* total) {
   const cg::grid_group grid = cg::this_grid();
@@ -67,7 +56,7 @@ __global__ void sum_of_the_other(const int* x, int* partial, int* total) {
   if (threadIdx.x == 0) total[blockIdx.x] = partial[1 - blockIdx.x];
 }
 
-int program() {
+CASE(of_blocks) {
   const int x[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   int total[2] = {};
   int *d_x, *d_partial, *d_total;
@@ -84,12 +73,7 @@ int program() {
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(d_partial));
   CUDA_CHECK(cudaFree(d_total));
-  return 0;
 }
-
-}  // namespace of_blocks
-
-namespace two_branches {
 
 __global__ void on_one_line() {
   const cg::grid_group grid = cg::this_grid();
@@ -113,17 +97,7 @@ void run(Kernel kernel) {
   cudaDeviceReset();
 }
 
-int program() {
+CASE(two_branches) {
   run(on_one_line);
   run(on_two_lines);
-  return 0;
-}
-
-}  // namespace two_branches
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {{"plain_launch", plain_launch::program},
-                   {"of_blocks", of_blocks::program},
-                   {"two_branches", two_branches::program}});
 }

@@ -54,81 +54,50 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace host_reads_device {
-
-int program() {
+CASE(host_reads_device) {
   int* x;
   CUDA_CHECK(cudaMalloc(&x, 16 * sizeof(int)));  // @host_reads_device_alloc
   CUDA_CHECK(cudaMemset(x, 0, 16 * sizeof(int)));
   CUDA_CHECK(cudaDeviceSynchronize());
   std::printf("%d\n", x[3]);  // @read
-  return 0;
 }
 
-}  // namespace host_reads_device
-
-namespace host_writes_device {
-
-int program() {
+CASE(host_writes_device) {
   std::vector<int> h_x(100000, 1);
   int* x;
   CUDA_CHECK(cudaMalloc(&x, h_x.size() * sizeof(int)));
   std::memcpy(x, h_x.data(), h_x.size() * sizeof(int));  // @copy
-  return 0;
 }
 
-}  // namespace host_writes_device
-
-namespace host_prints_device_string {
-
-int program() {
+CASE(host_prints_device_string) {
   char* text;
   CUDA_CHECK(cudaMalloc(&text, 64));
   CUDA_CHECK(cudaMemset(text, 0, 64));
   std::printf("[%s]\n", text);  // @print
-  return 0;
 }
 
-}  // namespace host_prints_device_string
-
-namespace pinned_overrun {
-
-int program() {
+CASE(pinned_overrun) {
   const int n = 1024;
   int* x;
   CUDA_CHECK(cudaMallocHost(&x, n * sizeof(int)));  // @pinned_overrun_alloc
   for (volatile int i = 0; i <= n; i = i + 1) {
     x[i] = 0;  // @write
   }
-  return 0;
 }
 
-}  // namespace pinned_overrun
-
-namespace null_on_host {
-
-int program() {
+CASE(null_on_host) {
   const char* volatile argument = nullptr;
-  return std::atoi(argument);  // @null_on_host
+  std::exit(std::atoi(argument));  // @null_on_host
 }
 
-}  // namespace null_on_host
-
-namespace freed_on_host {
-
-int program() {
+CASE(freed_on_host) {
   const std::size_t bytes = std::size_t{64}
                             << 20;  // so many come from the system, and go back to it
   auto* const x = static_cast<int*>(std::malloc(bytes));
   int* volatile kept = x;
   std::free(x);
   kept[bytes / 2 / sizeof(int)] = 1;  // @freed_on_host
-  return 0;
 }
-
-}  // namespace freed_on_host
-
-namespace host_stack_full {
 
 int sum_below(volatile int* turns) {  // @host_stack_full
   volatile int large[1 << 20];
@@ -136,22 +105,7 @@ int sum_below(volatile int* turns) {  // @host_stack_full
   return (*turns)++ < 1000 ? sum_below(turns) + large[0] : 0;
 }
 
-int program() {
+CASE(host_stack_full) {
   volatile int turns = 0;
-  return sum_below(&turns);
-}
-
-}  // namespace host_stack_full
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"host_reads_device", host_reads_device::program},
-                      {"host_writes_device", host_writes_device::program},
-                      {"host_prints_device_string", host_prints_device_string::program},
-                      {"pinned_overrun", pinned_overrun::program},
-                      {"null_on_host", null_on_host::program},
-                      {"freed_on_host", freed_on_host::program},
-                      {"host_stack_full", host_stack_full::program},
-                  });
+  std::exit(sum_below(&turns));
 }

@@ -20,20 +20,20 @@
 // CASE: host_pointer_in_struct
 // A structure is copied to the device, but not what it points to. A table of rows on the heap, and
 // a pointer variable that is set to a host variable, are the same mistake.
-// EXPECT: {file}:{struct}: error: memory of the host reached through a pointer in device memory in kernel 'scale', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{struct}: error: memory of the host reached through a pointer in device memory in kernel 'scale_in_struct', block (0,0,0), thread (0,0,0)
 // EXPECT: an address of the host
 // EXPECT: copy what it points to as well
-// EXPECT: {file}:{table}: error: memory of the host reached through a pointer in device memory in kernel 'sum_rows', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{table}: error: memory of the host reached through a pointer in device memory in kernel 'sum_table', block (0,0,0), thread (0,0,0)
 // EXPECT: {file}:{symbol}: error: memory of the host reached through a pointer in device memory in kernel 'use_symbol', block (0,0,0), thread (0,0,0)
 // EXPECT-STDOUT: cudaErrorIllegalAddress 3
 //
 // CASE: host_pointer_in_shared_memory
 // Managed and pinned memory have one address for both sides. What a pointer in them points to does
 // not, if it is on the heap or the stack of the host.
-// EXPECT: {file}:{managed}: error: memory of the host reached through a pointer in memory that both share in kernel 'scale', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{managed}: error: memory of the host reached through a pointer in memory that both share in kernel 'scale_managed', block (0,0,0), thread (0,0,0)
 // EXPECT: an address that is the host's alone
 // EXPECT: what it points to must be shared as well
-// EXPECT: {file}:{pinned}: error: memory of the host reached through a pointer in memory that both share in kernel 'sum_rows', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{pinned}: error: memory of the host reached through a pointer in memory that both share in kernel 'sum_pinned', block (0,0,0), thread (0,0,0)
 // EXPECT: {file}:{variable}: error: memory of the host reached through a pointer in memory that both share in kernel 'use_variable', block (0,0,0), thread (0,0,0)
 // EXPECT-STDOUT: cudaErrorIllegalAddress 3, the host reads 7
 
@@ -54,20 +54,13 @@ void expect_error() {
   cudaDeviceReset();
 }
 
-namespace host_pointer {
-
 __global__ void twice(int* x) { x[threadIdx.x] *= 2; }
 
-int program() {
+CASE(host_pointer) {
   int x[32] = {};
   twice<<<1, 32>>>(x);  // @launch
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-  return 0;
 }
-
-}  // namespace host_pointer
-
-namespace host_pointer_in_argument {
 
 struct Rows {
   Image first;
@@ -94,7 +87,7 @@ __global__ void use_view(View view) {
   view[0] = 1;  // @class
 }
 
-int program() {
+CASE(host_pointer_in_argument) {
   std::vector<float> pixels(64, 1.0f);
   Image image{64, pixels.data()};
   scale<<<1, 64>>>(image);
@@ -115,33 +108,28 @@ int program() {
   cudaLaunchKernel(scale, dim3(1), dim3(64), arguments, 0, nullptr);
   expect_error();
   std::printf("%s %d\n", cudaGetErrorName(cudaErrorIllegalAddress), found);
-  return 1;
 }
-
-}  // namespace host_pointer_in_argument
-
-namespace host_pointer_in_struct {
 
 __device__ int* counter;
 int host_counter = 1;
 
-__global__ void scale(const Image* image) {
+__global__ void scale_in_struct(const Image* image) {
   image->pixels[threadIdx.x] *= 2;  // @struct
 }
-__global__ void sum_rows(float** rows, float* sum) {
+__global__ void sum_table(float** rows, float* sum) {
   *sum = rows[0][1] + rows[1][1];  // @table
 }
 __global__ void use_symbol() {
   *counter = 2;  // @symbol
 }
 
-int program() {
+CASE(host_pointer_in_struct) {
   std::vector<float> pixels(64, 1.0f);
   const Image image{64, pixels.data()};
   Image* d_image;
   cudaMalloc(&d_image, sizeof(Image));
   cudaMemcpy(d_image, &image, sizeof(Image), cudaMemcpyHostToDevice);
-  scale<<<1, 64>>>(d_image);
+  scale_in_struct<<<1, 64>>>(d_image);
   expect_error();
 
   float row[2] = {};
@@ -150,7 +138,7 @@ int program() {
   cudaMalloc(&d_rows, sizeof(rows));
   cudaMalloc(&d_sum, sizeof(float));
   cudaMemcpy(d_rows, rows, sizeof(rows), cudaMemcpyHostToDevice);
-  sum_rows<<<1, 1>>>(d_rows, d_sum);
+  sum_table<<<1, 1>>>(d_rows, d_sum);
   expect_error();
 
   int* const pointer = &host_counter;
@@ -158,32 +146,26 @@ int program() {
   use_symbol<<<1, 1>>>();
   expect_error();
   std::printf("%s %d\n", cudaGetErrorName(cudaErrorIllegalAddress), found);
-  return 1;
 }
-
-}  // namespace host_pointer_in_struct
-
-namespace host_pointer_in_shared_memory {
 
 __managed__ int* managed_counter;
-int host_counter = 1;
 
-__global__ void scale(const Image* image) {
+__global__ void scale_managed(const Image* image) {
   image->pixels[threadIdx.x] *= 2;  // @managed
 }
-__global__ void sum_rows(float** rows, float* sum) {
+__global__ void sum_pinned(float** rows, float* sum) {
   *sum = rows[0][1];  // @pinned
 }
 __global__ void use_variable() {
   *managed_counter = 2;  // @variable
 }
 
-int program() {
+CASE(host_pointer_in_shared_memory) {
   std::vector<float> pixels(64, 7.0f);
   Image* image;
   cudaMallocManaged(&image, sizeof(Image));
   *image = {64, pixels.data()};
-  scale<<<1, 64>>>(image);
+  scale_managed<<<1, 64>>>(image);
   if (cudaDeviceSynchronize() == cudaErrorIllegalAddress) ++found;
   const int read = static_cast<int>(image->pixels[3]);  // the host may follow it
   cudaDeviceReset();
@@ -192,24 +174,11 @@ int program() {
   cudaMallocHost(&rows, sizeof(float*));
   cudaMallocHost(&sum, sizeof(float));
   rows[0] = pixels.data();
-  sum_rows<<<1, 1>>>(rows, sum);
+  sum_pinned<<<1, 1>>>(rows, sum);
   expect_error();
 
   managed_counter = &host_counter;
   use_variable<<<1, 1>>>();
   expect_error();
   std::printf("%s %d, the host reads %d\n", cudaGetErrorName(cudaErrorIllegalAddress), found, read);
-  return 1;
-}
-
-}  // namespace host_pointer_in_shared_memory
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"host_pointer", host_pointer::program},
-                      {"host_pointer_in_argument", host_pointer_in_argument::program},
-                      {"host_pointer_in_struct", host_pointer_in_struct::program},
-                      {"host_pointer_in_shared_memory", host_pointer_in_shared_memory::program},
-                  });
 }

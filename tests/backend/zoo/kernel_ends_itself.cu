@@ -13,12 +13,11 @@ __global__ void check(int x) {
   assert(x == 1);  // @assert
 }
 
-int assertion() {
+CASE(assertion) {
   check<<<1, 1>>>(1);
-  if (cudaDeviceSynchronize() != cudaSuccess) return 0;
+  if (cudaDeviceSynchronize() != cudaSuccess) return;
   check<<<1, 1>>>(2);
   std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
-  return 1;
 }
 
 // FEATURE: kernels: `__trap` ends the kernel
@@ -29,14 +28,9 @@ __global__ void give_up(int x) {
   if (x == 2) __trap();  // @trap
 }
 
-int trap() {
+CASE(trap) {
   give_up<<<1, 1>>>(1);
-  if (cudaDeviceSynchronize() != cudaSuccess) return 0;
+  if (cudaDeviceSynchronize() != cudaSuccess) return;
   give_up<<<1, 1>>>(2);
   std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
-  return 1;
-}
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv, {{"assertion", assertion}, {"trap", trap}});
 }

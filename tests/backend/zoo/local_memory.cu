@@ -111,19 +111,11 @@ int result_of(void (*kernel)(int*, int), int argument) {
   return out[0];
 }
 
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"walked_past", [] { return result_of(fill, 5); }},
-                      {"read_past", [] { return result_of(total, 7); }},
-                      {"before", [] { return result_of(insert, 1); }},
-                      {"others", [] { return result_of(hand_over, 1); }},
-                      {"right",
-                       [] {
-                         std::printf("%d %d %d %d %d %d\n", result_of(fill, 4), result_of(total, 6),
-                                     result_of(insert, 3), result_of(hand_over, 64),
-                                     result_of(beside, 0), result_of(in_a_loop, 8));
-                         return 0;
-                       }},
-                  });
+CASE(walked_past) { result_of(fill, 5); }
+CASE(read_past) { result_of(total, 7); }
+CASE(before) { result_of(insert, 1); }
+CASE(others) { result_of(hand_over, 1); }
+CASE(right) {
+  std::printf("%d %d %d %d %d %d\n", result_of(fill, 4), result_of(total, 6), result_of(insert, 3),
+              result_of(hand_over, 64), result_of(beside, 0), result_of(in_a_loop, 8));
 }

@@ -29,28 +29,21 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace argument {
-
 __global__ void twice(int* x) { x[threadIdx.x] *= 2; }
 
-int program() {
+CASE(argument) {
   char* d_bytes;
   cudaMalloc(&d_bytes, 256);
   twice<<<1, 32>>>(reinterpret_cast<int*>(d_bytes + 3));  // @launch
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   cudaFree(d_bytes);
-  return 0;
 }
-
-}  // namespace argument
-
-namespace vector {
 
 __global__ void load(const float* x, float4* y) {
   *y = *reinterpret_cast<const float4*>(x + 1);  // @read
 }
 
-int program() {
+CASE(vector) {
   float* x;
   float4* y;
   CUDA_CHECK(cudaMalloc(&x, 32 * sizeof(float)));
@@ -58,12 +51,7 @@ int program() {
   load<<<1, 1>>>(x, y);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
-
-}  // namespace vector
-
-namespace packed {
 
 #define INT_AT(p) (*reinterpret_cast<const int*>(p))
 
@@ -100,20 +88,11 @@ cudaError_t run(Launch launch) {
   return error;
 }
 
-int program() {
+CASE(packed) {
   run([](char* bytes, int* out) { read_int<<<1, 4>>>(bytes, out); });
   run([](char* bytes, int*) { write_long<<<1, 1>>>(bytes); });
   run([](char* bytes, int*) { count<<<1, 1>>>(bytes); });
   run([](char* bytes, int* out) { read_index<<<1, 1>>>(bytes, out, 2); });
   const cudaError_t error = run([](char* bytes, int* out) { read_macro<<<1, 1>>>(bytes, out); });
   std::printf("%s %d\n", cudaGetErrorName(error), misaligned);
-  return 1;
-}
-
-}  // namespace packed
-
-int main(int argc, char** argv) {
-  return run_case(
-      argc, argv,
-      {{"argument", argument::program}, {"vector", vector::program}, {"packed", packed::program}});
 }

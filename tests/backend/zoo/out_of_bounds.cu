@@ -47,7 +47,7 @@
 // One element past the end, where the allocation is no multiple of 16 bytes: nothing faults there.
 // The write is found when the kernel has ended.
 // EXPECT-STATUS: 1
-// EXPECT: {file}:{write_into_slack_launch}: error: write past the end of an allocation in kernel 'fill'
+// EXPECT: {file}:{write_into_slack_launch}: error: write past the end of an allocation in kernel 'fill_all'
 // EXPECT: found when it had ended
 // EXPECT: the byte right after the end of a 12-byte allocation was written
 // EXPECT: {file}:{write_into_slack_alloc}: note: allocated here by cudaMalloc
@@ -55,14 +55,12 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace read {
-
 __global__ void sum_next(const float* x, float* y) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = x[i] + x[i + 1];  // @read_read
 }
 
-int program() {
+CASE(read) {
   const int n = 1024;
   float *x, *y;
   CUDA_CHECK(cudaMalloc(&y, n * sizeof(float)));
@@ -71,111 +69,67 @@ int program() {
   sum_next<<<n / 128, 128>>>(x, y);  // @read_launch
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());  // @sync
-  return 0;
 }
-
-}  // namespace read
-
-namespace write {
 
 __global__ void fill(int* x) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   x[i] = 1;  // @write
 }
 
-int program() {
+CASE(write) {
   const int n = 1000;
   int* x;
   CUDA_CHECK(cudaMalloc(&x, n * sizeof(int)));  // @write_alloc
   fill<<<(n + 255) / 256, 256>>>(x);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
-
-}  // namespace write
-
-namespace far_away {
 
 __global__ void gather(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x * 500000];  // @far_away_read
 }
 
-int program() {
+CASE(far_away) {
   int *x, *y;
   CUDA_CHECK(cudaMalloc(&y, 32 * sizeof(int)));
   CUDA_CHECK(cudaMalloc(&x, 1000 * sizeof(int)));  // @far_away_alloc
   gather<<<1, 32>>>(x, y);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
-
-}  // namespace far_away
-
-namespace underrun {
 
 __global__ void shift(int* x) {
   const int i = static_cast<int>(threadIdx.x);
   x[i - 1] = i;
 }
 
-int program() {
-  int* x;
-  CUDA_CHECK(cudaMalloc(&x, 1000 * sizeof(int)));
-  shift<<<1, 1000>>>(x);  // @underrun_launch
-  CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
+CASE(underrun) {
+  run_on(1000, [](int* x) { shift<<<1, 1000>>>(x); });  // @underrun_launch
 }
-
-}  // namespace underrun
-
-namespace underrun_page {
 
 __global__ void look_back(const int* x, int* y, int distance) {
   const int i = static_cast<int>(threadIdx.x);
   y[i] = x[i - distance];  // @underrun_page_read
 }
 
-int program() {
+CASE(underrun_page) {
   int *x, *y;
   CUDA_CHECK(cudaMalloc(&y, 1024 * sizeof(int)));
   CUDA_CHECK(cudaMalloc(&x, 1024 * sizeof(int)));
   look_back<<<1, 1024>>>(x, y, 2000);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
 
-}  // namespace underrun_page
-
-namespace write_into_slack {
-
-__global__ void fill(int* x, int n) {
+__global__ void fill_all(int* x, int n) {
   for (int i = 0; i <= n; ++i) x[i] = i;  // the bug: <=
 }
 
-int program() {
+CASE(write_into_slack) {
   const int n = 3;
   int* x;
   CUDA_CHECK(cudaMalloc(&x, n * sizeof(int)));  // @write_into_slack_alloc
-  fill<<<1, 1>>>(x, n);                         // @write_into_slack_launch
+  fill_all<<<1, 1>>>(x, n);                     // @write_into_slack_launch
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
-}
-
-}  // namespace write_into_slack
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"read", read::program},
-                      {"write", write::program},
-                      {"far_away", far_away::program},
-                      {"underrun", underrun::program},
-                      {"underrun_page", underrun_page::program},
-                      {"write_into_slack", write_into_slack::program},
-                  });
 }

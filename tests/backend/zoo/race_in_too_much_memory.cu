@@ -7,7 +7,6 @@
 // EXPECT: CUDA_CPU_RACES_MIB=2
 // EXPECT: {file}:{counted}: error: race
 // EXPECT-NOT: {file}:{blind}: error
-#include <cstdio>
 
 __global__ void count(int* counter) {
   ++*counter;  // @counted

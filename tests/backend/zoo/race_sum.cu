@@ -50,13 +50,11 @@
 
 #include "cases.cuh"
 
-namespace sum {
-
 __global__ void count_threads(int* sum) {
   *sum += 1;  // @add
 }
 
-int program() {
+CASE(sum) {
   int *d_sum = nullptr, sum = 0;
   cudaMalloc(&d_sum, sizeof(int));
   cudaMemset(d_sum, 0, sizeof(int));
@@ -64,29 +62,19 @@ int program() {
   cudaMemcpy(&sum, d_sum, sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(d_sum);
   std::printf("sum %d\n", sum);
-  return 0;
 }
 
-}  // namespace sum
-
-namespace volatile_sum {
-
-__global__ void count_threads(volatile int* sum) {
+__global__ void count_volatile(volatile int* sum) {
   *sum = *sum + 1;  // @volatile_add
 }
 
-int program() {
+CASE(volatile_sum) {
   int* d_sum = nullptr;
   cudaMalloc(&d_sum, sizeof(int));
   cudaMemset(d_sum, 0, sizeof(int));
-  count_threads<<<2, 64>>>(d_sum);
+  count_volatile<<<2, 64>>>(d_sum);
   cudaFree(d_sum);
-  return 0;
 }
-
-}  // namespace volatile_sum
-
-namespace unfenced {
 
 __device__ volatile int flag;
 
@@ -101,17 +89,12 @@ __global__ void pass_on(int* value, int* received) {
   }
 }
 
-int program() {
+CASE(unfenced) {
   int* x = nullptr;
   cudaMalloc(&x, 2 * sizeof(int));
   pass_on<<<2, 1>>>(x, x + 1);
   cudaFree(x);
-  return 0;
 }
-
-}  // namespace unfenced
-
-namespace constant {
 
 __constant__ int table[8];
 
@@ -120,21 +103,16 @@ __device__ void put(int* word) {
 }
 __global__ void change_table() { put(const_cast<int*>(table) + 2); }
 
-int program() {
+CASE(constant) {
   change_table<<<1, 1>>>();
   cudaDeviceSynchronize();
-  return 0;
 }
-
-}  // namespace constant
-
-namespace freed {
 
 __global__ void use(int* x) {
   x[threadIdx.x] = 1;  // @use
 }
 
-int program() {
+CASE(freed) {
   cudaStream_t user, other;
   cudaStreamCreate(&user);
   cudaStreamCreate(&other);
@@ -145,18 +123,4 @@ int program() {
   cudaDeviceSynchronize();
   cudaStreamDestroy(user);
   cudaStreamDestroy(other);
-  return 0;
-}
-
-}  // namespace freed
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"sum", sum::program},
-                      {"volatile_sum", volatile_sum::program},
-                      {"unfenced", unfenced::program},
-                      {"constant", constant::program},
-                      {"freed", freed::program},
-                  });
 }

@@ -29,14 +29,14 @@
 //
 // CASE: dynamic_forgotten
 // The third launch argument is missing altogether.
-// EXPECT: {file}:{dynamic_forgotten_write}: error: out-of-bounds write in kernel 'stage', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{dynamic_write}: error: out-of-bounds write in kernel 'stage', block (0,0,0), thread (0,0,0)
 // EXPECT: the __shared__ array 's' (0 bytes)
 //
 // CASE: dynamic_too_small
 // The third launch argument counts elements where it should count bytes.
-// EXPECT: {file}:{dynamic_too_small_write}: error: out-of-bounds write in kernel 'stage', block (0,0,0), thread (64,0,0)
+// EXPECT: {file}:{dynamic_write}: error: out-of-bounds write in kernel 'stage', block (0,0,0), thread (64,0,0)
 // EXPECT: the __shared__ array 's'
-// EXPECT: {file}:{dynamic_too_small_array}: note: declared here
+// EXPECT: {file}:{dynamic_array}: note: declared here
 //
 // CASE: stray_dynamic_bytes
 // An array with a slot per block where each thread needs one. The launch asks for dynamic bytes
@@ -66,17 +66,9 @@
 
 // Launches on device memory of so many elements, and says how that ended.
 template <class T = float, class Launch>
-int try_on(std::size_t elements, Launch launch) {
-  T* x = nullptr;
-  cudaMalloc(&x, elements * sizeof(T));
-  cudaMemset(x, 0, elements * sizeof(T));
-  launch(x);
-  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-  cudaFree(x);
-  return 0;
+void try_on(std::size_t elements, Launch launch) {
+  std::printf("%s\n", cudaGetErrorName(run_on<T>(elements, launch)));
 }
-
-namespace overrun {
 
 __global__ void blur(const float* x, float* y) {
   __shared__ float s[64];  // @overrun_array
@@ -86,13 +78,9 @@ __global__ void blur(const float* x, float* y) {
   y[i] = s[i] + s[i + 1];  // @read
 }
 
-int program() {
-  return try_on(128, [](float* x) { blur<<<1, 64>>>(x, x + 64); });
+CASE(overrun) {
+  try_on(128, [](float* x) { blur<<<1, 64>>>(x, x + 64); });
 }
-
-}  // namespace overrun
-
-namespace rows {
 
 __global__ void transpose(int* x, int column) {
   __shared__ int s[16][16];  // @rows
@@ -102,14 +90,12 @@ __global__ void transpose(int* x, int column) {
   x[t] = s[t][t];
 }
 
-template <int kColumn>
-int program() {
-  return try_on<int>(16, [](int* x) { transpose<<<1, 16>>>(x, kColumn); });
+void use_column(int column) {
+  try_on<int>(16, [=](int* x) { transpose<<<1, 16>>>(x, column); });
 }
-
-}  // namespace rows
-
-namespace underrun {
+CASE(next_row) { use_column(16); }
+CASE(row_before) { use_column(-1); }
+CASE(last_of_row) { use_column(15); }
 
 __global__ void shift_left(float* x) {
   __shared__ float s[32];  // @underrun_array
@@ -119,13 +105,9 @@ __global__ void shift_left(float* x) {
   x[i] = s[i];
 }
 
-int program() {
-  return try_on(32, [](float* x) { shift_left<<<1, 32>>>(x); });
+CASE(underrun) {
+  try_on(32, [](float* x) { shift_left<<<1, 32>>>(x); });
 }
-
-}  // namespace underrun
-
-namespace neighbour_overrun {
 
 __global__ void fill(float* out) {
   __shared__ float a[32], b[32];  // @declaration
@@ -135,13 +117,9 @@ __global__ void fill(float* out) {
   out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];
 }
 
-int program() {
-  return try_on(32, [](float* x) { fill<<<1, 32>>>(x); });
+CASE(neighbour_overrun) {
+  try_on(32, [](float* x) { fill<<<1, 32>>>(x); });
 }
-
-}  // namespace neighbour_overrun
-
-namespace over_limit {
 
 __global__ void greedy(float* x) {
   __shared__ float s[8192];  // @over_limit_array
@@ -150,43 +128,24 @@ __global__ void greedy(float* x) {
   t[threadIdx.x] = s[threadIdx.x];
 }
 
-int program() {
-  return try_on(32, [](float* x) { greedy<<<1, 32, 32768>>>(x); });
+CASE(over_limit) {
+  try_on(32, [](float* x) { greedy<<<1, 32, 32768>>>(x); });
 }
 
-}  // namespace over_limit
-
-namespace dynamic_forgotten {
-
 __global__ void stage(float* x) {
-  extern __shared__ float s[];
-  s[threadIdx.x] = x[threadIdx.x];  // @dynamic_forgotten_write
+  extern __shared__ float s[];      // @dynamic_array
+  s[threadIdx.x] = x[threadIdx.x];  // @dynamic_write
   __syncthreads();
   x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
 
-int program() {
-  return try_on(256, [](float* x) { stage<<<1, 256>>>(x); });
+CASE(dynamic_forgotten) {
+  try_on(256, [](float* x) { stage<<<1, 256>>>(x); });
 }
 
-}  // namespace dynamic_forgotten
-
-namespace dynamic_too_small {
-
-__global__ void stage(float* x) {
-  extern __shared__ float s[];      // @dynamic_too_small_array
-  s[threadIdx.x] = x[threadIdx.x];  // @dynamic_too_small_write
-  __syncthreads();
-  x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+CASE(dynamic_too_small) {
+  try_on(256, [](float* x) { stage<<<1, 256, 256>>>(x); });
 }
-
-int program() {
-  return try_on(256, [](float* x) { stage<<<1, 256, 256>>>(x); });
-}
-
-}  // namespace dynamic_too_small
-
-namespace stray_dynamic_bytes {
 
 constexpr unsigned kBlocks = 8, kThreads = 64;
 
@@ -201,24 +160,8 @@ __global__ void sum_of_block(long long* sums) {
   }
 }
 
-int program() {
-  return try_on<long long>(kBlocks, [](long long* sums) {
+CASE(stray_dynamic_bytes) {
+  try_on<long long>(kBlocks, [](long long* sums) {
     sum_of_block<<<1, kThreads, kThreads * sizeof(long long)>>>(sums);
   });
-}
-
-}  // namespace stray_dynamic_bytes
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {{"overrun", overrun::program},
-                   {"underrun", underrun::program},
-                   {"neighbour_overrun", neighbour_overrun::program},
-                   {"over_limit", over_limit::program},
-                   {"dynamic_forgotten", dynamic_forgotten::program},
-                   {"dynamic_too_small", dynamic_too_small::program},
-                   {"stray_dynamic_bytes", stray_dynamic_bytes::program},
-                   {"next_row", rows::program<16>},
-                   {"row_before", rows::program<-1>},
-                   {"last_of_row", rows::program<15>}});
 }

@@ -3,7 +3,7 @@
 //
 // CASE: column_for_bytes
 // x of a surface counts bytes; the kernel passes the column.
-// EXPECT: {file}:{column_for_bytes_write}: error: misaligned surf2Dwrite in kernel 'fill', block (0,0,0), thread (1,0,0)
+// EXPECT: {file}:{column_for_bytes_write}: error: misaligned surf2Dwrite in kernel 'fill_columns', block (0,0,0), thread (1,0,0)
 // EXPECT: x counts bytes: 1 is no multiple of 4
 // EXPECT: help: multiply the column by sizeof of the element
 //
@@ -17,7 +17,7 @@
 
 // Launches on a surface of 4 rows of 32 floats.
 template <class Launch>
-int try_on_surface(Launch launch) {
+void try_on_surface(Launch launch) {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   cudaArray_t array = nullptr;
   cudaMallocArray(&array, &format, 32, 4, cudaArraySurfaceLoadStore);
@@ -30,34 +30,20 @@ int try_on_surface(Launch launch) {
   cudaDeviceSynchronize();
   cudaDestroySurfaceObject(surface);
   cudaFreeArray(array);
-  return 0;
 }
 
-namespace column_for_bytes {
-
-__global__ void fill(cudaSurfaceObject_t surface) {
+__global__ void fill_columns(cudaSurfaceObject_t surface) {
   surf2Dwrite(1.0f, surface, threadIdx.x, 0);  // @column_for_bytes_write
 }
 
-int program() {
-  return try_on_surface([](cudaSurfaceObject_t surface) { fill<<<1, 32>>>(surface); });
+CASE(column_for_bytes) {
+  try_on_surface([](cudaSurfaceObject_t surface) { fill_columns<<<1, 32>>>(surface); });
 }
-
-}  // namespace column_for_bytes
-
-namespace outside {
 
 __global__ void fill(cudaSurfaceObject_t surface) {
   surf2Dwrite(1.0f, surface, static_cast<int>(threadIdx.x * sizeof(float)), 0);  // @outside_write
 }
 
-int program() {
-  return try_on_surface([](cudaSurfaceObject_t surface) { fill<<<1, 33>>>(surface); });
-}
-
-}  // namespace outside
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {{"column_for_bytes", column_for_bytes::program}, {"outside", outside::program}});
+CASE(outside) {
+  try_on_surface([](cudaSurfaceObject_t surface) { fill<<<1, 33>>>(surface); });
 }

@@ -91,61 +91,43 @@ float* new_memory(std::size_t elements) {
   return memory;
 }
 
-int unbound() {
+CASE(unbound) {
   const cudaTextureObject_t texture = 0;
   copy_row<<<1, 32>>>(texture, new_memory(32));  // @launch
   cudaDeviceSynchronize();
-  return 0;
 }
 
-int destroyed() {
+CASE(destroyed) {
   const cudaTextureObject_t texture = texture_over(new_memory(32), 32);
   cudaDestroyTextureObject(texture);  // @destroy
   copy_all<<<1, 32>>>(texture, new_memory(32));
   cudaDeviceSynchronize();
-  return 0;
 }
 
-int array_freed() {
+CASE(array_freed) {
   const cudaArray_t array = new_array<float>();
   const cudaTextureObject_t texture = texture_over(array);
   cudaFreeArray(array);  // @array_freed_free
   copy_row<<<1, 32>>>(texture, new_memory(32));
   cudaDeviceSynchronize();
-  return 0;
 }
 
-int memory_freed() {
+CASE(memory_freed) {
   float* const memory = new_memory(32);
   const cudaTextureObject_t texture = texture_over(memory, 32);
   cudaFree(memory);  // @memory_freed_free
   copy_all<<<1, 32>>>(texture, new_memory(32));
   cudaDeviceSynchronize();
-  return 0;
 }
 
-int out_of_range() {
+CASE(out_of_range) {
   const cudaTextureObject_t texture = texture_over(new_memory(128), 100);
   copy_all<<<4, 32>>>(texture, new_memory(128));
   cudaDeviceSynchronize();
-  return 0;
 }
 
-int wrong_type() {
+CASE(wrong_type) {
   const cudaTextureObject_t texture = texture_over(new_array<uchar4>());
   copy_row_of_four<<<1, 32>>>(texture, reinterpret_cast<float4*>(new_memory(128)));
   cudaDeviceSynchronize();
-  return 0;
-}
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"unbound", unbound},
-                      {"destroyed", destroyed},
-                      {"array_freed", array_freed},
-                      {"memory_freed", memory_freed},
-                      {"out_of_range", out_of_range},
-                      {"wrong_type", wrong_type},
-                  });
 }

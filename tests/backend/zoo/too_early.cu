@@ -52,42 +52,30 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace never_waited_for {
-
 __global__ void hello() { printf("hello\n"); }
 
-int program() {
+CASE(never_waited_for) {
   hello<<<1, 1>>>();  // @launch
   CUDA_CHECK_LAUNCH();
-  return 0;
 }
-
-}  // namespace never_waited_for
-
-namespace ends_meanwhile {
 
 __global__ void wait_for_nobody(volatile int* flag) {
   while (*flag == 0) {
   }
 }
 
-int program() {
+CASE(ends_meanwhile) {
   int* flag;
   CUDA_CHECK(cudaMalloc(&flag, sizeof(int)));
   CUDA_CHECK(cudaMemset(flag, 0, sizeof(int)));
   wait_for_nobody<<<1, 1>>>(flag);  // @slow_launch
   CUDA_CHECK_LAUNCH();
   std::this_thread::sleep_for(std::chrono::milliseconds(800));
-  return 0;
 }
-
-}  // namespace ends_meanwhile
-
-namespace managed_read_too_early {
 
 __global__ void add_seven(int* x) { *x += 7; }
 
-int program() {
+CASE(managed_read_too_early) {
   int* x;
   CUDA_CHECK(cudaMallocManaged(&x, sizeof(int)));
   *x = 1;
@@ -97,19 +85,14 @@ int program() {
   CUDA_CHECK(cudaDeviceSynchronize());
   std::printf("after: %d\n", *x);
   CUDA_CHECK(cudaFree(x));
-  return 0;
 }
-
-}  // namespace managed_read_too_early
-
-namespace result_read_too_early {
 
 __global__ void produce(int* x, int* mapped) {
   *x = 7;
   *mapped = 7;
 }
 
-int program() {
+CASE(result_read_too_early) {
   int *x, *copied, *mapped;
   CUDA_CHECK(cudaMalloc(&x, sizeof(int)));
   CUDA_CHECK(cudaMallocHost(&copied, sizeof(int)));
@@ -123,14 +106,9 @@ int program() {
   CUDA_CHECK(cudaFree(x));
   CUDA_CHECK(cudaFreeHost(copied));
   CUDA_CHECK(cudaFreeHost(mapped));
-  return 0;
 }
 
-}  // namespace result_read_too_early
-
-namespace source_changed_too_early {
-
-int program() {
+CASE(source_changed_too_early) {
   int *pinned, *d_x;
   CUDA_CHECK(cudaMallocHost(&pinned, sizeof(int)));
   CUDA_CHECK(cudaMalloc(&d_x, 2 * sizeof(int)));
@@ -146,23 +124,18 @@ int program() {
   }
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFreeHost(pinned));
-  return 0;
 }
 
-}  // namespace source_changed_too_early
+__global__ void set_seven(int* x) { *x = 7; }
 
-namespace overtaken_fill {
-
-__global__ void produce(int* x) { *x = 7; }
-
-int program() {
+CASE(overtaken_fill) {
   int* x;
   CUDA_CHECK(cudaMalloc(&x, sizeof(int)));
   for (const unsigned flags : {cudaStreamDefault, cudaStreamNonBlocking}) {
     cudaStream_t stream;
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, flags));
     CUDA_CHECK(cudaMemset(x, 0xff, sizeof(int)));  // on the device: the call does not wait for it
-    produce<<<1, 1, 0, stream>>>(x);
+    set_seven<<<1, 1, 0, stream>>>(x);
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(stream));
     int result;
@@ -172,12 +145,7 @@ int program() {
     CUDA_CHECK(cudaStreamDestroy(stream));
   }
   CUDA_CHECK(cudaFree(x));
-  return 0;
 }
-
-}  // namespace overtaken_fill
-
-namespace pageable_copy_waits {
 
 __global__ void take_your_time(int* x) {
   int v = 1;
@@ -196,7 +164,7 @@ void copy(int* result, int* d_x, const char* kind) {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-int program() {
+CASE(pageable_copy_waits) {
   int pageable = -1, *pinned, *d_x;
   CUDA_CHECK(cudaMallocHost(&pinned, sizeof(int)));
   CUDA_CHECK(cudaMalloc(&d_x, sizeof(int)));
@@ -205,20 +173,4 @@ int program() {
   copy(&pageable, d_x, "pageable");
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFreeHost(pinned));
-  return 0;
-}
-
-}  // namespace pageable_copy_waits
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"never_waited_for", never_waited_for::program},
-                      {"ends_meanwhile", ends_meanwhile::program},
-                      {"managed_read_too_early", managed_read_too_early::program},
-                      {"result_read_too_early", result_read_too_early::program},
-                      {"source_changed_too_early", source_changed_too_early::program},
-                      {"overtaken_fill", overtaken_fill::program},
-                      {"pageable_copy_waits", pageable_copy_waits::program},
-                  });
 }

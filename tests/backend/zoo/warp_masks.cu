@@ -35,8 +35,6 @@
 
 #include "cases.cuh"
 
-namespace missing_lanes {
-
 __global__ void half_shuffles(float* x) {
   float v = x[threadIdx.x];
   if (threadIdx.x >= 32 && threadIdx.x < 48) {
@@ -46,18 +44,9 @@ __global__ void half_shuffles(float* x) {
   x[threadIdx.x] = v;
 }
 
-int program() {
-  float* d_x = nullptr;
-  cudaMalloc(&d_x, 64 * sizeof(float));
-  half_shuffles<<<1, 64>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(missing_lanes) {
+  run_on<float>(64, [](float* d_x) { half_shuffles<<<1, 64>>>(d_x); });
 }
-
-}  // namespace missing_lanes
-
-namespace exited_lane {
 
 __global__ void guarded_vote(unsigned* x, int n) {
   const int i = threadIdx.x;
@@ -65,54 +54,27 @@ __global__ void guarded_vote(unsigned* x, int n) {
   x[i] = __ballot_sync(0xffffffffu, i % 2);  // @exited_lane_vote
 }
 
-int program() {
-  unsigned* d_x = nullptr;
-  cudaMalloc(&d_x, 20 * sizeof(unsigned));
-  guarded_vote<<<1, 32>>>(d_x, 20);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(exited_lane) {
+  run_on<unsigned>(20, [](unsigned* d_x) { guarded_vote<<<1, 32>>>(d_x, 20); });
 }
-
-}  // namespace exited_lane
-
-namespace mismatched_masks {
 
 __global__ void own_masks(int* x) {
   const unsigned mask = threadIdx.x < 8 ? 0x0000ffffu : 0xffffffffu;
   x[threadIdx.x] = __shfl_sync(mask, x[threadIdx.x], 8);  // @mismatched_masks_shuffle
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 32 * sizeof(int));
-  own_masks<<<1, 32>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(mismatched_masks) {
+  run_on(32, [](int* d_x) { own_masks<<<1, 32>>>(d_x); });
 }
-
-}  // namespace mismatched_masks
-
-namespace lane_not_in_mask {
 
 __global__ void wrong_half(int* x) {
   x[threadIdx.x] = 1;
   __syncwarp(0x0000ffffu);  // @sync
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 32 * sizeof(int));
-  wrong_half<<<1, 32>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+CASE(lane_not_in_mask) {
+  run_on(32, [](int* d_x) { wrong_half<<<1, 32>>>(d_x); });
 }
-
-}  // namespace lane_not_in_mask
-
-namespace different_warp_operations {
 
 __global__ void two_operations(int* x) {
   const int i = threadIdx.x;
@@ -123,24 +85,6 @@ __global__ void two_operations(int* x) {
   }
 }
 
-int program() {
-  int* d_x = nullptr;
-  cudaMalloc(&d_x, 32 * sizeof(int));
-  two_operations<<<1, 32>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
-}
-
-}  // namespace different_warp_operations
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"missing_lanes", missing_lanes::program},
-                      {"exited_lane", exited_lane::program},
-                      {"mismatched_masks", mismatched_masks::program},
-                      {"lane_not_in_mask", lane_not_in_mask::program},
-                      {"different_warp_operations", different_warp_operations::program},
-                  });
+CASE(different_warp_operations) {
+  run_on(32, [](int* d_x) { two_operations<<<1, 32>>>(d_x); });
 }

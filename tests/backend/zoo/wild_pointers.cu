@@ -28,39 +28,27 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace null_pointer {
-
 __global__ void fill(int* x) {
   x[threadIdx.x] = 1;  // @null_pointer_write
 }
 
-int program() {
+CASE(null_pointer) {
   int* x = nullptr;
   fill<<<1, 32>>>(x);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
-
-}  // namespace null_pointer
-
-namespace null_pointer_far {
 
 __global__ void fill_row(int* x, int row) {
   x[row * 1000 + threadIdx.x] = 1;  // @null_pointer_far_write
 }
 
-int program() {
+CASE(null_pointer_far) {
   int* x = nullptr;
   fill_row<<<1, 32>>>(x, 100000);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
-
-}  // namespace null_pointer_far
-
-namespace null_function {
 
 using Operation = int (*)(int);
 __device__ Operation operation;
@@ -69,42 +57,19 @@ __global__ void apply(int* x) {
   x[threadIdx.x] = operation(1);  // @call
 }
 
-int program() {
-  int* x;
-  CUDA_CHECK(cudaMalloc(&x, 32 * sizeof(int)));
-  apply<<<1, 32>>>(x);
-  CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
+CASE(null_function) {
+  run_on(32, [](int* x) { apply<<<1, 32>>>(x); });
 }
-
-}  // namespace null_function
-
-namespace pointer_from_uninitialised_memory {
 
 __global__ void chase(int** table, int* y) {
   *y = table[0][4];  // @read
 }
 
-int program() {
+CASE(pointer_from_uninitialised_memory) {
   int **table, *y;
   CUDA_CHECK(cudaMalloc(&table, 8 * sizeof(int*)));
   CUDA_CHECK(cudaMalloc(&y, sizeof(int)));
   chase<<<1, 1>>>(table, y);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
-}
-
-}  // namespace pointer_from_uninitialised_memory
-
-int main(int argc, char** argv) {
-  return run_case(
-      argc, argv,
-      {
-          {"null_pointer", null_pointer::program},
-          {"null_pointer_far", null_pointer_far::program},
-          {"null_function", null_function::program},
-          {"pointer_from_uninitialised_memory", pointer_from_uninitialised_memory::program},
-      });
 }

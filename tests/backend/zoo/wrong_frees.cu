@@ -55,9 +55,7 @@
 #include "../../../common/check.cuh"
 #include "cases.cuh"
 
-namespace wrong_free {
-
-int program() {
+CASE(wrong_free) {
   float *pinned, *device;
   std::vector<float> heap(16);
   CUDA_CHECK(cudaMallocHost(&pinned, 64));
@@ -75,19 +73,14 @@ int program() {
   std::printf("%s x%d, and it was asked for: %d\n", cudaGetErrorName(last), invalid, last != 0);
   CUDA_CHECK(cudaFreeHost(pinned));
   CUDA_CHECK(cudaFree(device));
-  return 0;
 }
-
-}  // namespace wrong_free
-
-namespace wrong_free_registered {
 
 void show(const char* what, cudaError_t error) {
   std::printf("%s: %s\n", what, cudaGetErrorName(error));
   cudaGetLastError();  // asking clears it
 }
 
-int program() {
+CASE(wrong_free_registered) {
   std::vector<float> heap(4096);
   float* pinned;
   CUDA_CHECK(cudaMallocHost(&pinned, 4096));
@@ -97,30 +90,20 @@ int program() {
   CUDA_CHECK(cudaHostUnregister(heap.data()));
   show("cudaHostUnregister twice", cudaHostUnregister(heap.data()));
   CUDA_CHECK(cudaFreeHost(pinned));
-  return 0;
 }
 
-}  // namespace wrong_free_registered
-
-namespace double_free {
-
-int program() {
+CASE(double_free) {
   float* x;
   CUDA_CHECK(cudaMalloc(&x, 1024));  // @double_free_alloc
   cudaFree(x);                       // @double_free_free
   cudaFree(x);                       // @again
-  return 0;
 }
-
-}  // namespace double_free
-
-namespace use_after_free {
 
 __global__ void read_first(const int* x, int* y) {
   *y = x[0];  // @read
 }
 
-int program() {
+CASE(use_after_free) {
   int *x, *y;
   CUDA_CHECK(cudaMalloc(&x, 256 * sizeof(int)));  // @use_after_free_alloc
   CUDA_CHECK(cudaMalloc(&y, sizeof(int)));
@@ -128,18 +111,13 @@ int program() {
   read_first<<<1, 1>>>(x, y);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
-
-}  // namespace use_after_free
-
-namespace kernel_prints_freed_string {
 
 __global__ void greet(const char* name) {
   printf("hello %s\n", name);  // @print
 }
 
-int program() {
+CASE(kernel_prints_freed_string) {
   char* name;
   CUDA_CHECK(cudaMalloc(&name, 4096));
   CUDA_CHECK(cudaMemset(name, 0, 4096));
@@ -147,32 +125,12 @@ int program() {
   greet<<<8, 32>>>(name);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
-  return 0;
 }
 
-}  // namespace kernel_prints_freed_string
-
-namespace memory_not_freed {
-
-int program() {
+CASE(memory_not_freed) {
   float *d_x, *d_y, *d_freed;
   CUDA_CHECK(cudaMalloc(&d_x, 400));
   CUDA_CHECK(cudaMallocManaged(&d_y, 4000));  // @large
   CUDA_CHECK(cudaMalloc(&d_freed, 40000));
   CUDA_CHECK(cudaFree(d_freed));
-  return 0;
-}
-
-}  // namespace memory_not_freed
-
-int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {
-                      {"wrong_free", wrong_free::program},
-                      {"wrong_free_registered", wrong_free_registered::program},
-                      {"double_free", double_free::program},
-                      {"use_after_free", use_after_free::program},
-                      {"kernel_prints_freed_string", kernel_prints_freed_string::program},
-                      {"memory_not_freed", memory_not_freed::program},
-                  });
 }
