@@ -7,7 +7,6 @@
 #include <cuda/pipeline>
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -106,20 +105,6 @@ __global__ void copy_variable(int* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
-/// One tile is always under way; returns each turn's number.
-__global__ void never_empty(const int* x, int* y, unsigned turns) {
-  __shared__ int tiles[2];
-  __pipeline_memcpy_async(&tiles[0], &x[0], sizeof(int));
-  __pipeline_commit();
-  for (unsigned i = 0; i < turns; ++i) {
-    __pipeline_memcpy_async(&tiles[(i + 1) % 2], &x[i + 1], sizeof(int));
-    __pipeline_commit();
-    __pipeline_wait_prior(1);
-    y[i] = tiles[i % 2];
-  }
-  __pipeline_wait_prior(0);
-}
-
 /// Many blocks use the memory of the same worker one after the other.
 __global__ void copy_in_blocks(const int* x, int* y) {
   extern __shared__ int tile[];
@@ -208,15 +193,6 @@ TEST_CASE("device variables can be copied asynchronously") {
   copy_variable<<<1, 4>>>(y.get());
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(y.download() == std::vector<int>{1, 2, 3, 4});
-}
-
-TEST_CASE("a thread may have copies under way for as long as it likes") {
-  std::vector<int> x(1001);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(3 * i);
-  const DeviceArray<int> d_x(x), d_y(1000);
-  never_empty<<<1, 1>>>(d_x.get(), d_y.get(), 1000);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(d_y.download() == std::vector<int>(x.begin(), x.end() - 1));
 }
 
 TEST_CASE("each block has its own asynchronous copies") {

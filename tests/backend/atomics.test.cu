@@ -2,7 +2,6 @@
 // Every atomic function in each of its types: many threads, few addresses, results known in closed
 // form.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "../catch.hpp"
@@ -317,35 +316,6 @@ TEST_CASE("a block that polls a flag does not keep the block that raises it from
       CAPTURE(how, blocks);
       REQUIRE(ints.download()[1] == 33);
     }
-  }
-}
-
-namespace {
-
-__global__ void histogram(const int* values, int n, unsigned* bins) {
-  __shared__ unsigned mine[10];
-  for (unsigned i = threadIdx.x; i < 10; i += blockDim.x) mine[i] = 0;
-  __syncthreads();
-  for (unsigned i = thread_number(); i < static_cast<unsigned>(n); i += gridDim.x * blockDim.x) {
-    atomicAdd_block(&mine[values[i]], 1u);
-  }
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < 10; i += blockDim.x) atomicAdd(&bins[i], mine[i]);
-}
-
-}  // namespace
-
-TEST_CASE("atomics work on shared memory, one array to each block") {
-  const std::vector<int> values = random_ints(10'007, 0, 9, 3);
-  std::vector<unsigned> expected(10, 0);
-  for (const int v : values) ++expected[static_cast<std::size_t>(v)];
-  DeviceArray<int> input(values);
-  for (const unsigned threads : awkward_blocks()) {
-    DeviceArray<unsigned> bins(std::vector<unsigned>(10, 0));
-    histogram<<<kBlocks, threads>>>(input.get(), static_cast<int>(values.size()), bins.get());
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    CAPTURE(threads);
-    REQUIRE(bins.download() == expected);
   }
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Block and grid barriers of the CPU backend.
-#include <cooperative_groups.h>
-
+// Block barriers of the CPU backend. Grid barriers are in cooperative_groups.test.cu.
 #include <vector>
 
 #include "../kernel_testing.cuh"
@@ -76,47 +74,6 @@ __global__ void barrier_in_function(int* out) {
   out[threadIdx.x] = other * 10 + s[63 - threadIdx.x];
 }
 
-__global__ void uneven_work_between_barriers(int* out) {
-  __shared__ int s[128];
-  int sum = 0;
-  for (unsigned k = 0; k < threadIdx.x; ++k) sum += k;
-  s[threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    int total = 0;
-    for (int k = 0; k < 128; ++k) total += s[k];
-    *out = total;
-  }
-}
-
-template <int kSize>
-__global__ void shared_in_template(int* out) {
-  __shared__ int s[kSize];
-  if (threadIdx.x < kSize) s[threadIdx.x] = threadIdx.x + kSize;
-  __syncthreads();
-  int sum = 0;
-  for (int k = 0; k < kSize; ++k) sum += s[k];
-  out[threadIdx.x] = sum;
-}
-
-// Barriers of the block and of the grid in turn.
-__global__ void sum_in_two_phases(const int* x, int* partial, int* total) {
-  __shared__ int s[64];
-  s[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    int sum = 0;
-    for (int k = 0; k < 64; ++k) sum += s[k];
-    partial[blockIdx.x] = sum;
-  }
-  cooperative_groups::this_grid().sync();
-  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
-    int sum = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b) sum += partial[b];
-    *total = sum;
-  }
-}
-
 }  // namespace
 
 // FEATURE: atomics and order: `__syncthreads`
@@ -179,34 +136,4 @@ TEST_CASE("a barrier inside a device function works for each of its callers") {
   DeviceArray<int> out(64);
   barrier_in_function<<<1, 64>>>(out.get());
   for (const int v : out.download()) CHECK(v == 12);
-}
-
-TEST_CASE("threads with more work reach the barrier later and are waited for") {
-  DeviceArray<int> out(1);
-  uneven_work_between_barriers<<<1, 128>>>(out.get());
-  int expected = 0;
-  for (int i = 0; i < 128; ++i) expected += i * (i - 1) / 2;
-  CHECK(out.download()[0] == expected);
-}
-
-TEST_CASE("each instantiation of a kernel template has shared arrays of its own") {
-  DeviceArray<int> out(64);
-  shared_in_template<8><<<2, 64>>>(out.get());
-  for (const int v : out.download()) CHECK(v == 8 * 8 + 28);
-  shared_in_template<64><<<2, 64>>>(out.get());
-  for (const int v : out.download()) CHECK(v == 64 * 64 + 2016);
-}
-
-TEST_CASE("block and grid barriers work in turn") {
-  const int blocks = 20;
-  const std::vector<int> x = random_ints(64 * blocks, 0, 99, 5);
-  DeviceArray<int> d_x(x), d_partial(blocks), d_total(1);
-  const int* in = d_x.get();
-  int *partial = d_partial.get(), *total = d_total.get();
-  void* arguments[] = {&in, &partial, &total};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(sum_in_two_phases, dim3(blocks), dim3(64), arguments, 0,
-                                         nullptr));
-  int expected = 0;
-  for (const int v : x) expected += v;
-  CHECK(d_total.download()[0] == expected);
 }

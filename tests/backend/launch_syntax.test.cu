@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../catch.hpp"
+#include "../kernel_testing.cuh"
 #include "names_of_shared.cuh"
 
 // clang-format off
@@ -18,19 +18,14 @@ namespace {
 // One int on the device that kernels add to; reading it waits and resets it.
 class Tally {
  public:
-  Tally() { cudaMalloc(&data_, sizeof(int)); cudaMemset(data_, 0, sizeof(int)); }
-  ~Tally() { cudaFree(data_); }
-  Tally(const Tally&) = delete;
-  Tally& operator=(const Tally&) = delete;
-  int* get() const { return data_; }
+  int* get() const { return data_.get(); }
   int take() {
-    int value = -1;
-    cudaMemcpy(&value, data_, sizeof(int), cudaMemcpyDeviceToHost);
-    cudaMemset(data_, 0, sizeof(int));
+    const int value = data_.download()[0];
+    cudaMemset(data_.get(), 0, sizeof(int));
     return value;
   }
  private:
-  int* data_ = nullptr;
+  const DeviceArray<int> data_{std::vector<int>{0}};
 };
 
 template <class A, class B> struct Pair { static constexpr int value = sizeof(A) + sizeof(B); };
@@ -352,20 +347,11 @@ __global__ void shared_arrays(int* out) {
 
 // FEATURE: memory: shared memory of fixed size
 TEST_CASE("shared arrays may be declared in every way") {
-  Tally unused;
-  int* out = nullptr;
-  REQUIRE(cudaMalloc(&out, 4 * sizeof(int)) == cudaSuccess);
-  shared_arrays<float, 4><<<1, 64>>>(out);
-  int result[4] = {};
-  REQUIRE(cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
-  REQUIRE(result[0] == 55);
-  REQUIRE(result[1] == 1);
-  REQUIRE(result[2] == 1);
-  REQUIRE(result[3] == 3);
-  shared_arrays<double, 7><<<1, 1>>>(out);
-  REQUIRE(cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
-  REQUIRE(result[0] == 55);
-  cudaFree(out);
+  const DeviceArray<int> out(4);
+  shared_arrays<float, 4><<<1, 64>>>(out.get());
+  REQUIRE(out.download() == std::vector<int>{55, 1, 1, 3});
+  shared_arrays<double, 7><<<1, 1>>>(out.get());
+  REQUIRE(out.download() == std::vector<int>{55, 1, 1, 3});
 }
 
 extern __shared__ int everywhere[];
@@ -382,13 +368,9 @@ template <class T> __global__ void dynamic_arrays(int* out) {
 
 // FEATURE: memory: shared memory of dynamic size
 TEST_CASE("dynamic shared memory has one address under all its names") {
-  int* out = nullptr;
-  int result = 0;
-  REQUIRE(cudaMalloc(&out, sizeof(int)) == cudaSuccess);
-  dynamic_arrays<double><<<1, 1, 64>>>(out);
-  REQUIRE(cudaMemcpy(&result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
-  REQUIRE(result == 4);
-  cudaFree(out);
+  const DeviceArray<int> out(1);
+  dynamic_arrays<double><<<1, 1, 64>>>(out.get());
+  REQUIRE(out.download()[0] == 4);
 }
 
 #define ALIGNED_SHARED(T, name) extern __shared__ __align__(128) T name[]
@@ -405,16 +387,11 @@ template <int kBytes> __global__ void aligned_arrays(unsigned* out) {
 }
 
 TEST_CASE("dynamic shared memory begins where a declaration wants it") {
-  unsigned* out = nullptr;
-  REQUIRE(cudaMalloc(&out, sizeof(unsigned)) == cudaSuccess);
+  const DeviceArray<unsigned> past_a_multiple(1);
   for (unsigned bytes = 16; bytes < 600; bytes += 24) {
-    unsigned past_a_multiple = 1;
-    aligned_arrays<256><<<1, 1, bytes>>>(out);
-    REQUIRE(cudaMemcpy(&past_a_multiple, out, sizeof(unsigned), cudaMemcpyDeviceToHost) ==
-            cudaSuccess);
-    REQUIRE(past_a_multiple == 0);
+    aligned_arrays<256><<<1, 1, bytes>>>(past_a_multiple.get());
+    REQUIRE(past_a_multiple.download()[0] == 0);
   }
-  cudaFree(out);
 }
 
 __device__ inline int shared_in_a_device_function(int value) {
@@ -435,13 +412,10 @@ __global__ void shared_elsewhere(int* out) {
 }
 
 TEST_CASE("shared arrays may stand in device functions, macros, blocks and lambdas") {
-  int* out = nullptr;
-  REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
-  shared_elsewhere<<<1, 32>>>(out);
-  int result[32] = {};
-  REQUIRE(cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
+  const DeviceArray<int> out(32);
+  shared_elsewhere<<<1, 32>>>(out.get());
+  const std::vector<int> result = out.download();
   for (int i = 0; i < 32; ++i) REQUIRE(result[i] == i + 7);
-  cudaFree(out);
 }
 
 #define SHARED __shared__
@@ -457,13 +431,9 @@ __global__ void shared_by_other_names(int* out) {
 }
 
 TEST_CASE("a macro may stand for __shared__, defined here or in a header") {
-  int* out = nullptr;
-  REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
-  shared_by_other_names<<<1, 32, 32 * sizeof(int)>>>(out);
-  int result[32] = {};
-  REQUIRE(cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
-  for (int i = 0; i < 32; ++i) REQUIRE(result[i] == 15);
-  CHECK(cudaFree(out) == cudaSuccess);
+  const DeviceArray<int> out(32);
+  shared_by_other_names<<<1, 32, 32 * sizeof(int)>>>(out.get());
+  REQUIRE(out.download() == std::vector<int>(32, 15));
 }
 
 // ---- leaving a kernel ----

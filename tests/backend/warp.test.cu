@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compares each warp operation of the CPU backend with its definition in the CUDA programming
 // guide.
-#include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "../kernel_testing.cuh"
@@ -153,19 +151,6 @@ __global__ void aggregated_count(int* count) {
   if (old < 0) count[1] = 1;
 }
 
-__global__ void warp_sums(const int* x, int* sums) {
-  int v = x[blockIdx.x * blockDim.x + threadIdx.x];
-  for (int distance = 16; distance > 0; distance /= 2) v += __shfl_down_sync(kAll, v, distance);
-  __shared__ int partial[kLanes];
-  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = v;
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    v = threadIdx.x < blockDim.x / 32 ? partial[threadIdx.x] : 0;
-    for (int distance = 16; distance > 0; distance /= 2) v += __shfl_down_sync(kAll, v, distance);
-    if (threadIdx.x == 0) sums[blockIdx.x] = v;
-  }
-}
-
 }  // namespace
 
 // FEATURE: warps: shuffles
@@ -262,19 +247,4 @@ TEST_CASE("lanes that aggregate by __activemask count each lane once") {
   DeviceArray<int> count(std::vector<int>{0, 0});
   aggregated_count<<<1, 100>>>(count.get());
   CHECK(count.download() == std::vector<int>{34, 0});
-}
-
-TEST_CASE("a block sum by shuffles is right for every number of warps") {
-  for (const int warps : {1, 2, 3, 8, 32}) {
-    const int block = warps * 32, blocks = 5;
-    const std::vector<int> x = random_ints(static_cast<std::size_t>(block * blocks), -50, 50, 3);
-    DeviceArray<int> d_x(x), sums(blocks);
-    warp_sums<<<blocks, block>>>(d_x.get(), sums.get());
-    const std::vector<int> got = sums.download();
-    for (int b = 0; b < blocks; ++b) {
-      int expected = 0;
-      for (int i = 0; i < block; ++i) expected += x[b * block + i];
-      CHECK(got[b] == expected);
-    }
-  }
 }

@@ -12,53 +12,19 @@ constexpr unsigned kBlock = 2 * kWarp;
 
 // ---- branches -----------------------------------------------------------------------------------
 
-enum class By { kBlock, kWarp, kLane };
+enum class By { kWarp, kLane };
 
 template <By kBy>
 __global__ void branch(const float* x, float* y) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned chooser = kBy == By::kBlock  ? blockIdx.x
-                           : kBy == By::kWarp ? threadIdx.x / kWarp
-                                              : threadIdx.x;
+  const unsigned chooser = kBy == By::kWarp ? threadIdx.x / kWarp : threadIdx.x;
   float v = x[t];
   if (chooser % 2 == 0) {
     for (int i = 0; i < 3; ++i) v = v * 1.5f + 1;  // line: even
   } else {
-    for (int i = 0; i < 5; ++i) v = v * 0.5f - 1;  // line: odd
+    for (int i = 0; i < 5; ++i) v = v * 0.5f - 1;
   }
-  y[t] = v;  // line: together again
-}
-
-// Lane k takes path k % paths.
-__global__ void paths_of_a_switch(const float* x, float* y, unsigned paths) {
-  float v = x[threadIdx.x];
-  switch (threadIdx.x % paths) {
-    case 0:
-      v = v * 2 + 1;  // line: path 0
-      break;
-    case 1:
-      v = v * 3 + 2;  // line: path 1
-      break;
-    case 2:
-      v = v * 4 + 3;  // line: path 2
-      break;
-    case 3:
-      v = v * 5 + 4;  // line: path 3
-      break;
-    case 4:
-      v = v * 6 + 5;  // line: path 4
-      break;
-    case 5:
-      v = v * 7 + 6;  // line: path 5
-      break;
-    case 6:
-      v = v * 8 + 7;  // line: path 6
-      break;
-    default:
-      v = v * 9 + 8;  // line: path 7
-      break;
-  }
-  y[threadIdx.x] = v;  // line: after the switch
+  y[t] = v;
 }
 
 // Each of two lines has several pieces of code.
@@ -91,7 +57,7 @@ __global__ void calls_twice(const float* x, float* y) {
 // Nothing is loaded, so no request tells of the turns.
 __device__ unsigned mixed(unsigned v, unsigned turns) {
   for (unsigned i = 0; i < turns; ++i) {
-    v = v * 1664525u + i;  // line: turn
+    v = v * 1664525u + i;
   }
   return v;
 }
@@ -160,35 +126,6 @@ void check_passage(const xray::Launch& launch, const char* name, std::uint64_t v
 }
 
 }  // namespace
-
-TEST_CASE("a branch by block or by warp keeps warps whole, one by lane halves them") {
-  const DeviceArray<float> x(2 * kBlock), y(2 * kBlock);
-  const auto check = [](const xray::Launch& l, unsigned warps, unsigned lanes, unsigned partings) {
-    check_passage(l, "even", warps * 3, warps * 3 * lanes);
-    check_passage(l, "odd", warps * 5, warps * 5 * lanes);
-    check_passage(l, "together again", 4, 4 * kWarp);
-    CHECK(l.partings == partings);
-  };
-  check(launch_of([&] { branch<By::kBlock><<<2, kBlock>>>(x.get(), y.get()); }), 2, 32, 0);
-  check(launch_of([&] { branch<By::kWarp><<<2, kBlock>>>(x.get(), y.get()); }), 2, 32, 0);
-  check(launch_of([&] { branch<By::kLane><<<2, kBlock>>>(x.get(), y.get()); }), 4, 16, 4);
-}
-
-TEST_CASE("a warp goes through each path of a switch that any of its lanes takes") {
-  const DeviceArray<float> x(kWarp), y(kWarp);
-  for (const unsigned paths : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 32u}) {
-    INFO(paths << " paths");
-    const xray::Launch launch =
-        launch_of([&] { paths_of_a_switch<<<1, kWarp>>>(x.get(), y.get(), paths); });
-    for (unsigned path = 0; path < 8; ++path) {
-      unsigned lanes = 0;
-      for (unsigned t = 0; t < kWarp; ++t) lanes += std::min(t % paths, 7u) == path;
-      check_passage(launch, ("path " + std::to_string(path)).c_str(), lanes > 0, lanes);
-    }
-    check_passage(launch, "after the switch", 1, kWarp);
-    CHECK(launch.partings == std::min(paths, 8u) - 1);
-  }
-}
 
 // Each row of the .csv is a launch of branch_patterns::all, in that order, and what the GPU
 // counted:
@@ -261,15 +198,6 @@ TEST_CASE("a function that is called from two places counts for both") {
   const DeviceArray<float> x(kBlock), y(kBlock);
   const xray::Launch launch = launch_of([&] { calls_twice<<<1, kBlock>>>(x.get(), y.get()); });
   check_passage(launch, "in a function", 2 * (3 + 5), 2 * (3 * 32 + 5 * 8));
-}
-
-TEST_CASE("a warp turns as often as its last lane, with fewer lanes each time") {
-  const DeviceArray<unsigned> y(kBlock);
-  const xray::Launch launch = launch_of([&] { turns_of_lane<<<1, kBlock>>>(y.get()); });
-  check_passage(launch, "turn", 2 * 31, 2 * (31 * 32 / 2));
-  check_passage(launch, "all have turned", 2, 2 * kWarp);
-  // Lane 0 at the entrance, one lane after each turn, but the last of them leaves alone.
-  CHECK(launch.partings == 2 * 31);
 }
 
 TEST_CASE("lanes that access nothing are counted like the others") {

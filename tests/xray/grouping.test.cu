@@ -2,8 +2,6 @@
 // X-ray puts the accesses of single lanes together to requests of a warp.
 #include <cooperative_groups.h>
 
-#include <stdexcept>
-
 #include "xray_testing.cuh"
 
 using xray::Operation;
@@ -60,13 +58,6 @@ void check_phases() {
   CHECK(launch.barriers == (kMeeting == Meeting::kBlock ? kPhases : 0));
 }
 
-// Half of the lanes meet among themselves; then all go on together.
-__global__ void half_meets(const int* x, int* out) {
-  int sum = x[threadIdx.x];
-  if (threadIdx.x % kWarp < 16) sum += __shfl_xor_sync(0x0000ffffu, sum, 1);
-  out[threadIdx.x] = sum;
-}
-
 // Not a multiple of a sector, so that requests that mix turns would cost something else.
 constexpr unsigned kTurnStep = 20;
 
@@ -108,18 +99,6 @@ __global__ void tiles_meet(const int* x, int* out) {
   out[t] = sum;
 }
 
-__global__ void tree(int* out) {
-  __shared__ int partial[256];
-  const unsigned t = threadIdx.x;
-  partial[t] = static_cast<int>(t);
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (t < half) partial[t] += partial[t + half];
-    __syncthreads();
-  }
-  if (t == 0) *out = partial[0];
-}
-
 template <int kKind>
 __global__ void barriers_of_kind(int* out, int count) {
   int votes = 0;
@@ -134,24 +113,6 @@ __global__ void barriers_of_kind(int* out, int count) {
 }
 
 // ---- loops and branches -------------------------------------------------------------------------
-
-// Lane k goes round k + 1 times.
-__global__ void triangle(const int* x, int* out) {
-  int sum = 0;
-  for (unsigned k = 0; k <= threadIdx.x; ++k) sum += x[k * kWarp + threadIdx.x];
-  out[threadIdx.x] = sum;
-}
-
-__global__ void two_ways(const int* a, const int* b, int* out) {
-  const unsigned t = threadIdx.x;
-  int value;
-  if (t % 2 == 0) {
-    value = a[t];  // line: even lanes
-  } else {
-    value = b[t] + 1;  // line: odd lanes
-  }
-  out[t] = value;  // line: all lanes
-}
 
 __device__ int square_of(const int* p) {
   return *p * *p;  // line: in a function
@@ -245,11 +206,6 @@ __global__ void neighbourhoods(const int* x, int n, int* y) {
   y[i] = sum;
 }
 
-__global__ void leaves_early(const int* x, int* out, unsigned n) {
-  if (threadIdx.x >= n) return;
-  out[threadIdx.x] = x[threadIdx.x];
-}
-
 }  // namespace
 
 TEST_CASE("the lanes of a warp start afresh after every barrier of the block") {
@@ -264,13 +220,6 @@ TEST_CASE("the lanes of a warp start afresh after every operation of the whole w
 
 TEST_CASE("lanes that leave an inner loop wait for the others, with or without a meeting") {
   check_phases<Meeting::kNone>();
-}
-
-TEST_CASE("lanes that met among themselves and lanes that did not go on together") {
-  const DeviceArray<int> x(64), out(64);
-  const xray::Launch once = launch_of([&] { half_meets<<<1, 64>>>(x.get(), out.get()); });
-  check_sectors(once.total(Space::kGlobal, Operation::kLoad), neighbours(64));
-  check_sectors(once.total(Space::kGlobal, Operation::kStore), neighbours(64));
 }
 
 TEST_CASE("half of the lanes meet in every turn of a loop that all go round") {
@@ -321,32 +270,6 @@ TEST_CASE("lanes of a tile that take turns, with a meeting in each, do not share
   CHECK(c.sectors == 8 * 4);  // four tiles, one sector each
 }
 
-TEST_CASE("a reduction tree has a request of each warp that still works") {
-  constexpr unsigned kThreads = 256;
-  const DeviceArray<int> out(1);
-  const xray::Launch launch = launch_of([&] { tree<<<3, kThreads>>>(out.get()); });
-  std::uint64_t warps = 0, lanes = 0;
-  unsigned levels = 0;
-  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-    warps += (half + 31) / 32;
-    lanes += half;
-    ++levels;
-  }
-  // Two loads and a store in every level; then thread 0 reads the result.
-  const xray::Counts loads = launch.total(Space::kShared, Operation::kLoad, "partial");
-  const xray::Counts stores = launch.total(Space::kShared, Operation::kStore, "partial");
-  CHECK(loads.requests == 3 * (2 * warps + 1));
-  CHECK(loads.lanes == 3 * (2 * lanes + 1));
-  CHECK(loads.wavefronts == loads.requests);
-  CHECK(stores.requests == 3 * (warps + kThreads / 32));
-  CHECK(stores.lanes == 3 * (lanes + kThreads));
-  CHECK(stores.wavefronts == stores.requests);
-  CHECK(launch.total(Space::kGlobal, Operation::kStore).requests == 3);
-  CHECK(launch.barriers == 1 + levels);
-  CHECK(launch.blocks_counted == 3);
-  CHECK(launch.warps_counted == 3 * kThreads / 32);
-}
-
 TEST_CASE("barriers of every kind are counted, of one block") {
   const DeviceArray<int> out(64);
   for (const int count : {0, 1, 7}) {
@@ -394,32 +317,6 @@ TEST_CASE("lanes that skip turns go round together while others have left or pas
       CHECK(launch.total(Space::kGlobal, Operation::kStore).requests == warps);
     }
   }
-}
-
-TEST_CASE("a loop costs as many requests as its slowest lane goes round") {
-  const DeviceArray<int> x(kWarp * kWarp), out(kWarp);
-  const xray::Launch launch = launch_of([&] { triangle<<<1, kWarp>>>(x.get(), out.get()); });
-  std::vector<Touched> requests;
-  for (unsigned k = 0; k < kWarp; ++k) {
-    requests.push_back(touched(kAllLanes << k, 4, [&](unsigned t) { return 4 * (k * kWarp + t); }));
-  }
-  check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of(requests));
-  REQUIRE(launch.accesses.size() == 2);
-  for (const xray::Access& a : launch.accesses) CHECK(a.first[0] == 0);
-}
-
-TEST_CASE("each side of a branch has requests of its own, and what follows is shared") {
-  const DeviceArray<int> a(64), b(64), out(64);
-  const xray::Launch launch = launch_of([&] { two_ways<<<1, 64>>>(a.get(), b.get(), out.get()); });
-  const auto line = [&](const char* name) { return launch.total_of_line(line_of(__FILE__, name)); };
-  for (const char* const side : {"even lanes", "odd lanes"}) {
-    INFO(side);
-    CHECK(line(side).requests == 2);
-    CHECK(line(side).lanes == 32);
-    CHECK(line(side).sectors == 2 * 4);
-    CHECK(line(side).ideal_sectors == 2 * 2);
-  }
-  check_sectors(line("all lanes"), neighbours(64));
 }
 
 TEST_CASE("a device function that is called twice makes its line count twice") {
@@ -477,15 +374,5 @@ TEST_CASE("two loads in a line are two requests, and one access to memory each")
   for (const xray::Access& a : launch.accesses) {
     CHECK(a.line == line);
     CHECK(a.file == __FILE__);
-  }
-}
-
-TEST_CASE("lanes that have left the kernel are not in its requests") {
-  const DeviceArray<int> x(64), out(64);
-  for (const unsigned n : {1u, 20u, 32u, 50u}) {
-    const xray::Launch launch = launch_of([&] { leaves_early<<<1, 64>>>(x.get(), out.get(), n); });
-    INFO(n << " stay");
-    check_sectors(launch.total(Space::kGlobal, Operation::kLoad), neighbours(n));
-    check_sectors(launch.total(Space::kGlobal, Operation::kStore), neighbours(n));
   }
 }

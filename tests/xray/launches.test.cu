@@ -317,19 +317,6 @@ TEST_CASE("pinned, mapped and registered host memory counts sectors, as host mem
   CHECK(cudaHostUnregister(registered) == cudaSuccess);
 }
 
-TEST_CASE("a pointer into an array keeps its distance from the array's aligned start") {
-  const DeviceArray<int> x(128), y(64);
-  const std::vector<xray::Launch> launches = launches_of([&] {
-    for (int shift = 0; shift <= 32; ++shift) copy<<<1, 32>>>(x.get() + shift, y.get(), 32);
-  });
-  REQUIRE(launches.size() == 33);
-  for (unsigned shift = 0; shift <= 32; ++shift) {
-    INFO("begins at element " << shift);
-    CHECK(launches[shift].total(Space::kGlobal, Operation::kLoad).sectors ==
-          (shift % 8 == 0 ? 4 : 5));
-  }
-}
-
 TEST_CASE("device and managed variables are global memory with a name") {
   const DeviceArray<int> out(64);
   const xray::Launch launch = launch_of([&] { read_symbols<<<1, 64>>>(out.get()); });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Arrays of a thread's own whose indices nvcc cannot know lie in local memory, lanes side by side.
-#include <sstream>
 
 #include "xray/listing.h"
 #include "xray/model.h"

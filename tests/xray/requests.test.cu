@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // X-ray's cost of single requests, where a formula gives it: strides, offsets, element sizes,
-// masks, banks, constants, atomics.
+// masks, banks, atomics. What an H200 counted for others stands in patterns.test.cu and
+// copies.test.cu.
 #include <cuda_pipeline.h>
 
 #include <numeric>
@@ -248,126 +249,60 @@ __global__ void load_shared(T* out, unsigned stride) {
   out[threadIdx.x] = s[threadIdx.x * stride];
 }
 
-template <class T>
-__global__ void store_shared(const T* from, unsigned stride) {
-  __shared__ T s[33 * kWarp];
-  s[threadIdx.x * stride] = from[threadIdx.x];
-}
-
 // Wavefronts of lanes `stride` elements apart. Lanes of 4 bytes meet in a bank as the stride and
 // the 32 banks have a common divisor; wider lanes are served by halves and quarters of the warp.
-std::uint64_t wavefronts_of_stride(unsigned bytes, unsigned stride, Operation operation) {
+std::uint64_t wavefronts_of_stride(unsigned bytes, unsigned stride) {
   if (bytes < 4) {
     return touched(kAllLanes, bytes, [&](unsigned lane) { return bytes * stride * lane; })
         .conflict();
   }
   const unsigned parts = bytes / 4;
-  // Every lane wants the same element: for loads, two parts are served at once.
-  if (stride == 0) return operation == Operation::kLoad && parts > 1 ? parts / 2 : parts;
+  // Every lane wants the same element: two parts are served at once.
+  if (stride == 0) return parts > 1 ? parts / 2 : parts;
   return parts * std::gcd(stride, kWarp / parts);
 }
 
 // Launch k has lanes k elements of `bytes` bytes apart. Compiled once for all types.
-void check_shared_strided(const std::vector<xray::Launch>& launches, std::size_t bytes,
-                          Operation operation) {
+void check_shared_strided(const std::vector<xray::Launch>& launches, std::size_t bytes) {
   for (unsigned stride = 0; stride < launches.size(); ++stride) {
     INFO(bytes << " bytes, stride " << stride);
-    const xray::Counts c = launches[stride].total(Space::kShared, operation, "s");
+    const xray::Counts c = launches[stride].total(Space::kShared, Operation::kLoad, "s");
     CHECK(c.requests == 1);
     CHECK(c.lanes == kWarp);
     CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * bytes);
-    CHECK(c.wavefronts == wavefronts_of_stride(static_cast<unsigned>(bytes), stride, operation));
+    CHECK(c.wavefronts == wavefronts_of_stride(static_cast<unsigned>(bytes), stride));
     const std::uint64_t words =
         touched(kAllLanes, static_cast<unsigned>(bytes), [&](unsigned lane) {
           return bytes * stride * lane;
         }).pieces(4);
-    const std::uint64_t least = operation == Operation::kLoad && bytes == 16 ? 2 : 1;
+    const std::uint64_t least = bytes == 16 ? 2 : 1;
     CHECK(c.ideal_wavefronts == std::max(least, (words + 31) / 32));
     CHECK(c.sectors == 0);
-    CHECK(launches[stride].total(Space::kShared, operation, "no_such_array").requests == 0);
+    CHECK(launches[stride].total(Space::kShared, Operation::kLoad, "no_such_array").requests == 0);
   }
 }
 
 template <class T>
-void check_shared_strides(Operation operation) {
+void check_shared_strides() {
   constexpr unsigned kMost = 33;
   const DeviceArray<T> out(kWarp);
   const std::vector<xray::Launch> launches = launches_of([&] {
     for (unsigned stride = 0; stride <= kMost; ++stride) {
-      if (operation == Operation::kLoad) {
-        load_shared<<<1, kWarp>>>(out.get(), stride);
-      } else {
-        store_shared<<<1, kWarp>>>(out.get(), stride);
-      }
+      load_shared<<<1, kWarp>>>(out.get(), stride);
     }
   });
   REQUIRE(launches.size() == kMost + 1);
-  check_shared_strided(launches, sizeof(T), operation);
+  check_shared_strided(launches, sizeof(T));
 }
 
 }  // namespace
 
 TEST_CASE("a strided load from shared memory takes a wavefront for each word of the fullest bank") {
-  check_shared_strides<char>(Operation::kLoad);
-  check_shared_strides<short>(Operation::kLoad);
-  check_shared_strides<float>(Operation::kLoad);
-  check_shared_strides<int2>(Operation::kLoad);
-  check_shared_strides<float4>(Operation::kLoad);
-}
-
-TEST_CASE("a strided store to shared memory takes a wavefront for each word of the fullest bank") {
-  check_shared_strides<char>(Operation::kStore);
-  check_shared_strides<short>(Operation::kStore);
-  check_shared_strides<int>(Operation::kStore);
-  check_shared_strides<double>(Operation::kStore);
-  check_shared_strides<int4>(Operation::kStore);
-}
-
-// ---- constant memory ----------------------------------------------------------------------------
-
-namespace {
-
-__constant__ int table[kWarp * kWarp];
-__constant__ unsigned char small_table[kWarp];
-__constant__ double wide_table[kWarp];
-
-__global__ void load_constant(int* out, unsigned distinct, unsigned stride) {
-  out[threadIdx.x] = table[threadIdx.x % distinct * stride];
-}
-__global__ void load_constant_bytes(int* out, unsigned distinct) {
-  out[threadIdx.x] = small_table[threadIdx.x % distinct];
-}
-__global__ void load_constant_wide(double* out, unsigned distinct) {
-  out[threadIdx.x] = wide_table[threadIdx.x % distinct];
-}
-
-}  // namespace
-
-TEST_CASE("a constant load fetches every distinct address by itself, whatever its size") {
-  const DeviceArray<int> out(kWarp);
-  const DeviceArray<double> wide(kWarp);
-  for (unsigned distinct = 1; distinct <= kWarp; ++distinct) {
-    const std::vector<xray::Launch> launches = launches_of([&] {
-      for (const unsigned stride : {1u, 32u}) {
-        load_constant<<<1, kWarp>>>(out.get(), distinct, stride);
-      }
-      load_constant_bytes<<<1, kWarp>>>(out.get(), distinct);
-      load_constant_wide<<<1, kWarp>>>(wide.get(), distinct);
-    });
-    const char* const names[] = {"table", "table", "small_table", "wide_table"};
-    const unsigned bytes[] = {4, 4, 1, 8};
-    REQUIRE(launches.size() == 4);
-    for (std::size_t i = 0; i < 4; ++i) {
-      INFO(distinct << " of " << names[i]);
-      const xray::Counts c = launches[i].total(Space::kConstant, Operation::kLoad, names[i]);
-      CHECK(c.requests == 1);
-      CHECK(c.lanes == kWarp);
-      CHECK(c.words == distinct);
-      CHECK(c.bytes == bytes[i] * distinct);
-      CHECK(c.sectors == 0);
-      CHECK(c.wavefronts == 0);
-    }
-  }
+  check_shared_strides<char>();
+  check_shared_strides<short>();
+  check_shared_strides<float>();
+  check_shared_strides<int2>();
+  check_shared_strides<float4>();
 }
 
 // ---- atomics ------------------------------------------------------------------------------------
@@ -491,9 +426,9 @@ TEST_CASE("every atomic function is one request of its type's size, and nothing 
 namespace {
 
 template <class T>
-__global__ void copy_strided(const T* x, T* y, unsigned stride) {
+__global__ void copy_by_pipeline(const T* x, T* y) {
   __shared__ T tile[kWarp];
-  __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x * stride], sizeof(T));  // line: copy
+  __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], sizeof(T));  // line: copy
   __pipeline_commit();
   __pipeline_wait_prior(0);
   y[threadIdx.x] = tile[threadIdx.x];
@@ -501,25 +436,15 @@ __global__ void copy_strided(const T* x, T* y, unsigned stride) {
 
 template <class T>
 void check_copies() {
-  const DeviceArray<T> x(kElements), y(kWarp);
-  for (const unsigned stride : {1u, 2u, 33u}) {
-    // Of 16 bytes, both halves of a sector from different ones: see copies.test.cu.
-    if (sizeof(T) == 16 && stride == 2) continue;
-    const xray::Launch launch =
-        launch_of([&] { copy_strided<<<1, kWarp>>>(x.get(), y.get(), stride); });
-    INFO(sizeof(T) << " bytes, stride " << stride);
-    const auto lanes_at = [&](std::uint64_t step) {
-      return touched(kAllLanes, sizeof(T), [=](unsigned lane) { return sizeof(T) * lane * step; });
-    };
-    check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of({lanes_at(stride)}));
-    const xray::Counts stored = launch.total(Space::kShared, Operation::kStore);
-    CHECK(stored.requests == 1);
-    CHECK(stored.lanes == kWarp);
-    CHECK(stored.bytes == kWarp * sizeof(T));
-    CHECK(stored.wavefronts == kWarp * sizeof(T) / 128);
-    const xray::Counts line = launch.total_of_line(line_of(__FILE__, "copy"));
-    CHECK(line.requests == 2);
-  }
+  const DeviceArray<T> x(kWarp), y(kWarp);
+  const xray::Launch launch = launch_of([&] { copy_by_pipeline<<<1, kWarp>>>(x.get(), y.get()); });
+  INFO(sizeof(T) << " bytes");
+  const xray::Counts stored = launch.total(Space::kShared, Operation::kStore);
+  CHECK(stored.requests == 1);
+  CHECK(stored.lanes == kWarp);
+  CHECK(stored.bytes == kWarp * sizeof(T));
+  CHECK(stored.wavefronts == kWarp * sizeof(T) / 128);
+  CHECK(launch.total_of_line(line_of(__FILE__, "copy")).requests == 2);
 }
 
 }  // namespace
