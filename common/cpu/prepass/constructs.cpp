@@ -561,7 +561,7 @@ class Finder {
   void read_barrier(std::size_t i) {
     const std::size_t last = end_of_call(i);
     if (last == kNone || s_.is(i - 1, "##")) return;
-    const int before = barriers_on_line_[s_.token(i).line]++;
+    const std::size_t before = barriers_on_line_[s_.token(i).line]++;
     if (before == 0 && !in_macro_) return;
     found_.reworded[last] = {
         std::string(s_.is(last - 1, "(") ? "" : ", ") +
@@ -817,7 +817,7 @@ class Finder {
   Constructs found_;
   std::set<std::string> volatile_names_;  // of variables, and of device functions that name one
   std::set<std::string> blocks_;          // names of groups that are a whole block or grid
-  std::map<int, int> shared_on_line_, barriers_on_line_;  // how many by now
+  std::map<std::size_t, std::size_t> shared_on_line_, barriers_on_line_;  // how many by now
   bool has_operators_ = false;
 };
 

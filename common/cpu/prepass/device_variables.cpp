@@ -2,7 +2,7 @@
 #include "device_variables.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
 
 #include "host_functions.h"
@@ -16,13 +16,14 @@ class HostCode {
     for (const auto& [semicolon, symbols] : found.symbols) {
       if (symbols.space == "kManaged") continue;
       for (const std::size_t name : symbols.names) {
-        if (!is_known_when_compiling(name)) variables_[s_.spelling(name)] = symbols.space;
+        if (is_known_when_compiling(name)) continue;
+        (symbols.space == "kConstant" ? constants_ : variables_).insert(s_.spelling(name));
       }
     }
   }
 
   void check() const {
-    if (variables_.empty()) return;
+    if (variables_.empty() && constants_.empty()) return;
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (!is_host_function(i)) continue;
       check_body(s_.head(i), i, s_.match(i));
@@ -61,7 +62,7 @@ class HostCode {
   }
 
   void check_body(std::size_t head, std::size_t body, std::size_t end) const {
-    std::map<std::string, bool> declared;
+    std::set<std::string> declared;
     for (std::size_t i = body + 1; i < end; ++i) {
       if (s_.is(i, "__device__")) {  // a lambda, or a member of a local class
         while (i < end && !s_.is_any(i, {"{", ";"})) ++i;
@@ -70,12 +71,11 @@ class HostCode {
       }
       if (!s_.is_identifier(i)) continue;
       const std::string name = s_.spelling(i);
-      const auto variable = variables_.find(name);
-      if (variable == variables_.end() || is_of_another(i) || is_allowed(i, body)) continue;
-      const auto [known, is_new] = declared.emplace(name, false);
-      if (is_new) known->second = is_declared(name, head, body, end);
-      if (known->second) continue;
-      const bool is_constant = variable->second == "kConstant";
+      const bool is_constant = constants_.count(name) != 0;
+      const bool is_variable = is_constant || variables_.count(name) != 0;
+      if (!is_variable || is_of_another(i) || is_allowed(i, body)) continue;
+      if (declared.count(name) == 0 && is_declared(name, head, body, end)) declared.insert(name);
+      if (declared.count(name) != 0) continue;
       throw SourceError(s_.token(i).line,
                         "host code names '" + name + "', a " +
                             (is_constant ? "__constant__" : "__device__") +
@@ -187,7 +187,7 @@ class HostCode {
 
   const Structure& s_;
   const Constructs& found_;
-  std::map<std::string, std::string> variables_;  // name -> enumerator of ::cuda_cpu::Space
+  std::set<std::string> variables_, constants_;  // names: __device__, __constant__
 };
 
 }  // namespace

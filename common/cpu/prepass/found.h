@@ -26,7 +26,7 @@ struct SharedTokens {
   std::size_t last;                ///< the `;`, or the token count if a macro leaves it to its user
   bool is_dynamic;                 ///< extern __shared__ T name[]
   std::vector<std::size_t> names;  ///< last token of each, see Structure::name_begin
-  int ordinal;                     ///< 1 for the first one on its line
+  std::size_t ordinal;             ///< 1 for the first one on its line
 };
 
 /// Namespace-scope variables declared with __device__, __constant__ or __managed__.

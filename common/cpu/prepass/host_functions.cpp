@@ -60,7 +60,7 @@ bool may_be_macro(const std::string& word) {
 HostFunctions find_host_functions(const Structure& s) {
   HostFunctions found;
   std::set<std::string> others;
-  std::multimap<std::string, std::size_t> definitions;
+  std::map<std::size_t, std::string> definitions;  // where the attribute goes -> name
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (s.names_device(i)) {
       const std::size_t name = function_name(s, i, s.size());
@@ -80,10 +80,10 @@ HostFunctions find_host_functions(const Structure& s) {
     const std::string word = s.spelling(name);
     if (!is_member) (only_host ? found.names : others).insert(word);
     const std::size_t first = place_of_attribute(s, s.head(i), name);
-    if (only_host && first != kNone) definitions.emplace(word, first);
+    if (only_host && first != kNone) definitions[first] = word;
   }
   for (const std::string& name : others) found.names.erase(name);
-  for (const auto& [name, first] : definitions) {
+  for (const auto& [first, name] : definitions) {
     if (others.count(name) == 0) found.definitions.insert(first);
   }
   return found;
