@@ -5,7 +5,7 @@
 // not_unrolled     every counter is looked at, in a loop of unknown length: local memory again
 // constant_index   the same loop, of known length and unrolled: the counters are registers
 // select_chain     an array of registers with a run-time index, imitated by 16 selects
-// shifted_counts   the counters are fields of one 64-bit register, the index becomes a shift
+// shifted_counts   the counters are fields of one 64-bit variable, the index becomes a shift
 // shared_rows      shared memory, the 16 counters of a thread side by side: banks conflict
 // shared_slots     shared memory, counters of neighbouring threads side by side: a bank per lane
 // Run: make run CH=12
@@ -83,7 +83,7 @@ __global__ void count_constant_index(Words words, uint4* counts) {
 }
 
 // Reads count[digit] and writes it back through selects: this works for whatever is to be done with
-// the element, and costs two instructions per element of the array each way.
+// the element, and costs a select per element of the array each way, and comparisons.
 __global__ void count_select_chain(Words words, uint4* counts) {
   unsigned count[kCounters];
   for (unsigned& of_digit : count) of_digit = 0;
@@ -208,7 +208,7 @@ const DigitVersion kVersions[] = {
     version<count_not_unrolled>("not_unrolled", "a loop of unknown length: local memory"),
     version<count_constant_index>("constant_index", "unrolled: every counter a register"),
     version<count_select_chain>("select_chain", "a run-time index by selects"),
-    version<count_shifted>("shifted_counts", "16 counters in one 64-bit register"),
+    version<count_shifted>("shifted_counts", "16 counters in one 64-bit variable"),
     version<count_shared_rows, kCounters>("shared_rows", "a thread's counters side by side"),
     version<count_shared_slots, kCounters>("shared_slots", "each lane keeps to its own bank"),
 };

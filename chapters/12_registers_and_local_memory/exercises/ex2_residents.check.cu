@@ -36,18 +36,15 @@ double wavefronts(void (*kernel)(unsigned, unsigned, int*), unsigned first, unsi
 }  // namespace
 
 TEST_CASE("the predictions are what the rules and the banks give") {
-  const std::string notes = "chapters/12_registers_and_local_memory/README.md: ";
-  lab::predict("kThirtyTwo", kThirtyTwo, blocks_of(256, 32, 0),
-               notes + "Fewer registers, more blocks");
+  const std::string notes = "chapters/12_registers_and_local_memory/lab_notes.md: ";
+  lab::predict("kThirtyTwo", kThirtyTwo, blocks_of(256, 32, 0), notes + "Registers against blocks");
   lab::predict("kThirtyThree", kThirtyThree, blocks_of(256, 33, 0),
-               notes + "Fewer registers, more blocks");
+               notes + "Registers against blocks");
   lab::predict("kAllThereAre", kAllThereAre, blocks_of(256, 255, 0),
-               notes + "Fewer registers, more blocks");
-  lab::predict("kSmall", kSmall, blocks_of(32, 32, 0), notes + "Fewer registers, more blocks");
-  lab::predict("kShared", kShared, blocks_of(256, 32, 57344),
-               notes + "Fewer registers, more blocks");
-  lab::predict("kOneMore", kOneMore, blocks_of(256, 32, 57345),
-               notes + "Fewer registers, more blocks");
+               notes + "Registers against blocks");
+  lab::predict("kSmall", kSmall, blocks_of(32, 32, 0), notes + "Registers against blocks");
+  lab::predict("kShared", kShared, blocks_of(256, 32, 57344), notes + "Registers against blocks");
+  lab::predict("kOneMore", kOneMore, blocks_of(256, 32, 57345), notes + "Registers against blocks");
   const std::string banks = "chapters/05_shared_tree_reduction/README.md: The first threads";
   lab::predict("kRowsSameValue", kRowsSameValue, wavefronts(read_row, 5, 0), banks);
   lab::predict("kRowsOwnValue", kRowsOwnValue, wavefronts(read_row, 0, 1), banks);

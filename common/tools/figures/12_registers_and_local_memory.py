@@ -27,8 +27,7 @@ def layout():
                                              ("each lane wants its own counter", digits_that_differ()))):
         x, top = 24 + 222 * column, 40
         sectors = {(digit, lane // SECTOR_LANES) for lane, digit in enumerate(digits)}
-        style.words(ax, x, 12, name, weight="bold")
-        style.words(ax, x, 27, f"{len(sectors)} sectors of 32 bytes")
+        style.words(ax, x, 27, name, weight="bold")
         for counter in range(COUNTERS):
             y = top + height * counter
             if column == 0 or counter in (0, 5, 10, 15):
