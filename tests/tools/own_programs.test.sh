@@ -350,6 +350,115 @@ int main() {
 END
 answers 0 "sum: 10" own run FILE=work/standard.cu
 
+test_case "a function or variable of the host in device code is refused at its line, in every form that nvcc refuses"
+cat >work/of_host.cu <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+namespace app { float gain = 2; }
+const int weights[3] = {1, 2, 3};
+struct Length {
+  float value;
+  Length(float v) : value(v) {}
+  float metres() const { return value; }
+  Length operator+(Length o) const { return Length(value + o.value); }
+  operator float() const { return value; }
+};
+struct Outer { Length* of = nullptr; ~Outer() { std::free(of); } };
+struct Halve { float operator()(float x) const { return x / 2; } };
+float elsewhere(float);
+template <class F> __global__ void apply(F f, float* y) {
+  y[0] = f(y[0]);
+}
+template <class T> __device__ float in_metres(const T& x) {
+  return x.metres();
+}
+__host__ __device__ float read_gain() {
+  return app::gain;
+}
+__global__ void names(float* y) {
+  y[0] = weights[threadIdx.x] + read_gain();
+}
+__global__ void calls(float* y, const Length* x, std::vector<int> v) {
+  Length sum =
+      x[0] + x[1];
+  Outer outer;
+  y[0] = in_metres(x[0]) + sum
+       + rand()
+       + v[0]
+       + elsewhere(y[1]);
+}
+int main() {
+  float* y;
+  cudaMalloc(&y, 16);
+  apply<<<1, 1>>>(Halve{}, y);
+  apply<<<1, 1>>>([] __device__(float x) {
+    return x * rand();
+  }, y);
+}
+END
+own run FILE=work/of_host.cu
+expect_status 2
+for refused in 17:Halve::operator 20:Length::metres 23:gain 26:weights 30:Length::operator+ 31:Outer::~Outer \
+  28:"Length::operator float" 33:rand 34:std::vector::operator 35:elsewhere 42:rand; do
+  expect "${refused#*:} in line ${refused%%:*}" grep -q "of_host.cu:${refused%%:*}: error: device code .*'${refused#*:}" <<<"$err"
+done
+expect "nothing else" [ "$(grep -c ': error: ' <<<"$err")" -eq 11 ]
+
+cat >work/of_both.cu <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#define BOTH __host__ __device__
+#define MANAGED __managed__
+#define CONSTANT static __constant__
+const int count = 3;
+constexpr float third = 1.f / count;
+struct Pair { int a, b; };
+constexpr Pair pair{1, 2};
+int scale = 3;
+float twice(float x) { return 2 * x + rand(); }
+__device__ float twice(double x) { return 2 * x; }
+struct Base { BOTH Base() : v(count) {} int v; };
+struct Derived : Base { Derived() = default; BOTH int operator[](int i) const { return v + i; } int of_host() const { return rand(); } };
+MANAGED int total;
+CONSTANT int fixed[2] = {4, 5};
+__constant__ struct Table { int of[2]; } table_of_both;
+BOTH float either(float x) {
+#ifdef __CUDA_ARCH__
+  return x;
+#else
+  return x * scale;
+#endif
+}
+template <class F> __global__ void apply(F f) { total += f(total); }
+__global__ void all(int scale) {
+  static const int table[2] = {1, 2};
+  Derived d, e = d;
+  auto more = [&](int x) { return d[x]; };
+  int of_local[2] = {sizeof(rand()), 6};
+  for (int x : {1, 2}) of_local[1] += x;
+  total += std::abs(-1) + max(count, 2) + pair.b + std::numeric_limits<int>::digits + int(third * 9) + table[threadIdx.x];
+  total += scale + more(1) + e.v + fixed[threadIdx.x] + table_of_both.of[threadIdx.x] + of_local[threadIdx.x] + int(either(2) + twice(2.0));
+}
+int main() {
+  total = 0;
+  all<<<1, 1>>>(10);
+  apply<<<1, 1>>>([] BOTH(int x) { return x; });
+  OLD();
+  printf("total %d, %d\n", total, scale + int(twice(0.f) < 0));
+}
+END
+own run FILE=work/of_both.cu DEFINE="OLD=cudaDeviceSynchronize cudaThreadSynchronize=cudaDeviceSynchronize"
+expect_status 0
+expect_output "total "
+sed -i.bak 's/OLD()/cudaThreadSynchronize()/' work/of_both.cu
+own run FILE=work/of_both.cu DEFINE="cudaThreadSynchronize=cudaDeviceSynchronize"
+expect_status 0
+own run FILE=work/of_both.cu
+expect_status 2
+expect_output "cudaThreadSynchronize: the CPU backend has cudaDeviceSynchronize in its place"
+
 test_case "a race is reported, unless RACES=0"
 sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu
 answers fails "work/race.cu:8: error: race" own run FILE=work/race.cu

@@ -419,7 +419,9 @@ class Finder {
     }
     const std::string name = s_.spelling(i);
     if (!s_.is(i + 1, "(") || host_functions_.names.count(name) == 0) return;
-    if (belongs_to_another(i)) return;
+    const bool is_evaluated =
+        !s_.is_any(s_.parenthesis_around(i) - 1, {"sizeof", "decltype", "alignof", "noexcept"});
+    if (belongs_to_another(i) || !is_evaluated) return;
     // A variable with that name may be declared here, or somewhere else in the function.
     if (s_.is_identifier(i - 1) && !is_statement_word(s_, i - 1)) return;
     for (std::size_t k = first; k < end; ++k) {

@@ -98,6 +98,8 @@ std::string refusal_of_std(const Structure& s, std::size_t i) {
     return "std::" + name + " is for the host: in device code write " + name + "(a, b)";
   }
   if (name == "numeric_limits") {
+    const std::size_t member = s.skip_angles(i + 1) + 2;  // a constant, or a function
+    if (s.is_identifier(member) && !s.is(member + 1, "(")) return "";
     return "std::numeric_limits is for the host: device code has the macros of <climits> and "
            "<cfloat>";
   }

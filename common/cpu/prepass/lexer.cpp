@@ -260,7 +260,7 @@ class Lexer {
     directive->replacement.assign(tokens.begin() + static_cast<std::ptrdiff_t>(first),
                                   tokens.end());
     if (!function_like && tokens.size() == 3 && file_.spelling(tokens[2]) == "__shared__") {
-      file_.names_of_shared.insert(file_.spelling(tokens[1]));
+      file_.words_of_macros[directive->name] = "__shared__";
     }
   }
 

@@ -49,8 +49,10 @@ struct LexedFile {
   std::vector<Token> tokens;      ///< outside directives and outside `#if 0`
   std::vector<Token> all_tokens;  ///< these and the others
   std::vector<Directive> directives;
-  std::set<std::string> names_defined;    ///< macros of the program
-  std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone
+  std::set<std::string> names_defined;  ///< macros of the program
+  /// Macros that say where something lies: for `__shared__` alone, say, or for `__managed__` with
+  /// others.
+  std::map<std::string, std::string> words_of_macros;
   std::set<std::string> names_of_device;  ///< for `__device__`, perhaps with other specifiers
   std::set<std::string> names_of_both;    ///< the same with `__host__`
 
@@ -60,11 +62,15 @@ struct LexedFile {
   /// Lines that go before all others: macros for what is not here.
   std::string first_lines;
 
+  std::string text_of(const Token& token) const {
+    return text.substr(token.begin, token.end - token.begin);
+  }
   /// What a token reads as: `__shared__` for a macro that stands for it.
   std::string spelling(const Token& token) const {
-    std::string word = text.substr(token.begin, token.end - token.begin);
-    if (token.kind == Token::kIdentifier && names_of_shared.count(word) != 0) word = "__shared__";
-    return word;
+    const std::string word = text_of(token);
+    const auto known =
+        token.kind == Token::kIdentifier ? words_of_macros.find(word) : words_of_macros.end();
+    return known != words_of_macros.end() ? known->second : word;
   }
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The pre-pass: turns a .cu or .cuh file into C++ for the CPU backend. Usage:
 //
-//   prepass [--shared=NAME...] IN OUT FOLDER...
+//   prepass [--define=NAME=VALUE...] IN OUT FOLDER...
 //   prepass --into=TREE FILE...
 //   prepass --tokens FILE..., or --declarations FILE...
 //
 // FOLDER: where IN's headers are looked for, beside its own. NAME: a macro from the compiler's
-// command line that stands for __shared__. TREE: gets each FILE under its own path, so that one
+// command line. TREE: gets each FILE under its own path, so that one
 // process does for a hundred headers. The last prints what stands in each FILE, on a line of JSON
 // (listing.h).
 //
@@ -76,12 +76,17 @@ std::vector<std::string> words_of(const char* at, const char* end) {
 /// `#define HD __host__ __device__ inline`: nothing but specifiers.
 void learn_specifiers(const std::vector<std::string>& words, prepass::LexedFile* file) {
   bool is_device = false, is_host = false;
+  std::string place;
   for (std::size_t i = 2; i < words.size() && words[i][0] != '/'; ++i) {
     const std::string& word = words[i];
     if (word.compare(0, 2, "__") != 0 && word != "inline" && word != "static") return;
+    const bool is_alone = i == 2 && (words.size() == 3 || words[3][0] == '/');
+    const bool is_word = word == "__shared__" || word == "__device__" || word == "__global__";
+    if (word == "__managed__" || word == "__constant__" || (is_alone && is_word)) place = word;
     is_device = is_device || word == "__device__" || word == "__global__";
     is_host = is_host || word == "__host__";
   }
+  if (!place.empty()) file->words_of_macros[words[1]] = place;
   if (is_device) file->names_of_device.insert(words[1]);
   if (is_device && is_host) file->names_of_both.insert(words[1]);
 }
@@ -104,8 +109,8 @@ std::string find_header(const std::string& name, const std::string& path,
   return "";
 }
 
-/// Adds the names that `text`, its headers, and theirs, define; those that stand for `__shared__`
-/// and for `__device__` apart. Only directives are read, for each file of a program looks through
+/// Adds the names that `text`, its headers, and theirs, define; those that stand for words of CUDA
+/// apart. Only directives are read, for each file of a program looks through
 /// all its headers. The compiler reports headers that are not found.
 void learn_names(const std::string& text, const std::string& path,
                  const std::vector<std::string>& folders, std::set<std::string>* seen,
@@ -118,8 +123,6 @@ void learn_names(const std::string& text, const std::string& path,
       const std::vector<std::string> words = words_of(at + 1, end);
       if (words.size() > 2 && words[0] == "define") {
         file->names_defined.insert(words[1].substr(0, words[1].find('(')));
-        const bool is_whole = words.size() == 3 || words[3][0] == '/';
-        if (words[2] == "__shared__" && is_whole) file->names_of_shared.insert(words[1]);
         learn_specifiers(words, file);
       }
       if (const std::string name = included(words); !name.empty()) {
@@ -185,10 +188,10 @@ void refuse_headers(const std::string& path, const std::vector<std::string>& fol
   }
 }
 
-/// Writes to `out_path` what becomes of the file at `in_path`; 1, after a message, if that fails.
+/// Writes to `out_path` what becomes of the file at `in_path`, before which the directives
+/// `defines` hold; 1, after a message, if that fails.
 int rewrite_file(const std::string& in_path, const std::string& out_path,
-                 const std::vector<std::string>& folders,
-                 const std::set<std::string>& names_of_shared) {
+                 const std::vector<std::string>& folders, const std::string& defines) {
   std::string text;
   if (!read_file(in_path, &text)) {
     std::fprintf(stderr, "prepass: cannot read %s: %s\n", in_path.c_str(), std::strerror(errno));
@@ -196,8 +199,8 @@ int rewrite_file(const std::string& in_path, const std::string& out_path,
   }
   try {
     prepass::LexedFile file = prepass::lex(text);
-    file.names_of_shared.insert(names_of_shared.begin(), names_of_shared.end());
     std::set<std::string> seen;
+    learn_names(defines, in_path, folders, &seen, &file);
     learn_names(text, in_path, folders, &seen, &file);
     refuse_headers(in_path, folders, &file);
     prepare_names(&file);
@@ -253,19 +256,20 @@ int main(int argc, char** argv) {
     }
     return failed;
   }
-  std::set<std::string> names_of_shared;
+  std::string defines;
   auto at = arguments.begin();
   for (; at != arguments.end(); ++at) {
-    const char* const name = value_of("--shared=", at->c_str());
-    if (name == nullptr) break;
-    names_of_shared.insert(name);
+    const char* const definition = value_of("--define=", at->c_str());
+    if (definition == nullptr) break;
+    defines += "#define " + std::string(definition) + '\n';
+    defines[defines.find('=', defines.rfind('#'))] = ' ';
   }
   if (arguments.end() - at < 2) {
     std::fprintf(
         stderr,
-        "usage: prepass [--shared=NAME...] IN OUT FOLDER..., prepass --into=TREE FILE..., or "
+        "usage: prepass [--define=NAME=VALUE...] IN OUT FOLDER..., prepass --into=TREE FILE..., or "
         "prepass --tokens FILE...\n");
     return 2;
   }
-  return rewrite_file(at[0], at[1], {at + 2, arguments.end()}, names_of_shared);
+  return rewrite_file(at[0], at[1], {at + 2, arguments.end()}, defines);
 }

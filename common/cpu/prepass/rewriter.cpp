@@ -46,9 +46,8 @@ class Rewriter {
           if (asks && directive.parameters.empty()) arch_macros_.insert(directive.name);
         }
         // `#define SHARED __shared__`: a name, and no declaration.
-        const std::vector<Token>& words = directive.replacement;
-        const bool names_shared = words.size() == 1 && file.spelling(words[0]) == "__shared__";
-        if (words.empty() || names_shared) continue;
+        const bool names_word = file.words_of_macros.count(directive.name) != 0;
+        if (directive.replacement.empty() || names_word) continue;
         Rewriter rewriter(file, path, &directive);
         if (rewriter.has_work()) macros_[directive.begin] = rewriter.run_macro();
       }
@@ -480,7 +479,7 @@ class Rewriter {
       align_behind(i);
       return i + 1;
     }
-    out_ += structure_.spelling(i);
+    out_ += file_.text_of(tokens_[i]);
     if (const auto it = local_arrays_.find(i); it != local_arrays_.end()) {
       for (const LocalArrayTokens& array : it->second) {
         out_ += std::string(" CUDA_CPU_LOCAL_ARRAY(") + structure_.spelling(array.name) +
@@ -665,7 +664,7 @@ class Rewriter {
   std::string check_of_name(const SharedTokens& shared) const {
     for (std::size_t i = shared.first; i < shared.last; ++i) {
       const Token& token = tokens_[i];
-      const std::string word = file_.text.substr(token.begin, token.end - token.begin);
+      const std::string word = file_.text_of(token);
       if (!structure_.is(i, "__shared__") || word == "__shared__") continue;
       return "static_assert(::cuda_cpu::names_shared(CUDA_CPU_TEXT(" + word + ")), \"" + word +
              " does not stand for __shared__ here, but it does where it is defined another time: "

@@ -106,8 +106,9 @@ bool Structure::is(std::size_t i, const char* text) const {
   if (i >= size()) return false;
   const Token& token = tokens_[i];
   const std::size_t length = std::strlen(text);
-  if (!file_.names_of_shared.empty() && file_.spelling(token) == "__shared__") {
-    return std::strcmp(text, "__shared__") == 0;
+  if (!file_.words_of_macros.empty() && token.kind == Token::kIdentifier) {
+    const auto known = file_.words_of_macros.find(file_.text_of(token));
+    if (known != file_.words_of_macros.end()) return known->second == text;
   }
   return token.end - token.begin == length &&
          file_.text.compare(token.begin, length, text, length) == 0;

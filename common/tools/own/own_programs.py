@@ -22,6 +22,7 @@ import sys
 import zlib
 
 from .. import cpp
+from . import device_code
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx")
 USES_CUBLAS = re.compile(r"cublas(_v2|Lt)\.h$")
@@ -216,13 +217,14 @@ class Build:
         self.flags += [f"-I{os.path.dirname(f) or '.'}" for f in self.files] + [f"-I{i}" for i in self.includes]
         # Without a GPU the backend's own cuBLAS takes its place.
         self.libraries = [w for w in typed("LIBS") if not (library and w in ("-lcublas", "-lcublasLt"))]
-        self.shared_names = [f"--shared={d.split('=')[0]}" for d in defines if d.partition("=")[2] == "__shared__"]
-        # What the pre-pass makes of a file depends on the names of __shared__, and on where headers are found.
-        told = "".join(f"{word}\n" for word in self.shared_names + self.includes)
+        self.defines = [f"--define={d}" if "=" in d else f"--define={d}=1" for d in defines]
+        # What the pre-pass makes of a file depends on its macros, and on where headers are found.
+        told = "".join(f"{word}\n" for word in self.defines + self.includes)
         self.mirror = "build/own/src" + (f"+{zlib.crc32(told.encode())}" if told else "")
         self.parts = f"{target}.parts"
         os.makedirs(self.parts, exist_ok=True)
         self.more_flags, self.uses_cublas, self.copies = [], False, []
+        self.originals = {}  # of copies
 
     def run(self):
         # Everything that decides what comes out; when it is as it was, only what is newer is compiled.
@@ -274,7 +276,22 @@ class Build:
         as_nvcc = ["-D__CUDACC__", "-D__NVCC__", "-include", "cuda_runtime.h"] if source.endswith(".cu") else []
         folders = [f"-I{self.mirror}{os.path.realpath(i)}" for i in self.includes]
         flags = [*folders, *self.flags, "-idirafter", "build/own/standard", *self.more_flags, *as_nvcc]
-        compile_for_cpu([*self.tool, *flags, "-x", "c++", "-c", "-o", made, self.where(source)])
+        # clang says nothing of calls.
+        calls = f"{made}.calls" if source.endswith(".cu") and "clang" not in self.tool[-1] else None
+        dump = [f"-fdump-ipa-cgraph={calls}"] if calls else []
+        compile_for_cpu([*self.tool, *flags, *dump, "-x", "c++", "-c", "-o", made, self.where(source)])
+        if calls:
+            self.refuse_host_code(made, calls, copies)
+
+    def refuse_host_code(self, made, calls, copies):
+        """Ends, after a line for each use, where device code calls a function of the host or names a variable of it."""
+        own = {self.originals[copy]: cpp.source(self.originals[copy]) for copy in copies}
+        lines = device_code.complaints(calls, own)
+        os.remove(calls)
+        if lines:
+            os.remove(made)
+            sys.stderr.write("".join(f"{line}\n" for line in lines))
+            sys.exit(1)
 
     def where(self, file):
         """The copy of a file."""
@@ -286,8 +303,9 @@ class Build:
         if to in copies:
             return
         copies.append(to)
+        self.originals[to] = file
         if is_old(to, file, "build/cpu/prepass"):
-            run(["build/cpu/prepass", *self.shared_names, file, to, *self.includes])
+            run(["build/cpu/prepass", *self.defines, file, to, *self.includes])
         for name in (included[1:-1] for included in cpp.source(file).includes().values()):
             if name.startswith(("thrust/", "cub/")):
                 thrust_header(name)

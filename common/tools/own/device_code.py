@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""What nvcc refuses in device code and a C++ compiler accepts: functions and variables of the host, in every form. g++ says
+which function calls which and names which variable (-fdump-ipa-cgraph), before it inlines any; the program's own files say
+on which side each of these is."""
+
+import collections
+import re
+
+# Of the C library: what device code has as well. Names that begin with __ are the compiler's or a header's own.
+MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim floor fma fmax"
+    " fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan"
+    " nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sincosf sinh sqrt tan tanh tgamma trunc"
+    " y0 y1 yn finite isinf isnan signbit"
+).split()
+BOTH_SIDES = {name + suffix for name in MATH for suffix in ("", "f", "l")} | set(
+    "printf vprintf malloc free memcpy memmove memset abs labs llabs clock main".split()
+)
+# What the compiler makes of a call of another function.
+MADE_OF = {"puts": "printf", "putchar": "printf", "fputs": "fprintf", "fputc": "fprintf", "fwrite": "fprintf"}
+# Of namespace std: mathematics, and what only changes a type.
+STD_OF_BOTH = {*BOTH_SIDES, "isfinite", "isnormal", "fpclassify", "isunordered", "isgreater", "isgreaterequal", "isless"}
+STD_OF_BOTH |= {"islessequal", "islessgreater", "lerp", "move", "forward", "addressof", "initializer_list", "launder"}
+DEVICE, HOST = {"__device__", "__global__"}, {"__host__"}
+OF_DEVICE = DEVICE | {"__constant__", "__managed__", "__shared__"}
+NODE = re.compile(r"^(.*)/(\d+) \((.*)\) @0x")
+USED = re.compile(r"/(\d+)(?= |$)")
+
+# Of a function or variable, as the compiler writes it; calls, references: keys of nodes.
+Node = collections.namedtuple("Node", "text calls references")
+
+
+def name_of(text):
+    """("vec2", "length") of "float ns::vec2::length() const [with T = int]"; "" for no class. Lambdas are ("", "")."""
+    text = text.partition(" [with ")[0]
+    text = re.sub(r"\b(operator) ?\(\)", r"\1[]call", text)
+    if "::<lambda" in text and text.rstrip().endswith(")>"):
+        return "", ""
+    depth, at = 0, len(text.rstrip())
+    for at in range(text.rfind(")"), -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            break
+    text = text[:at]
+    operator = re.search(r"\boperator\b.*$", text)
+    name = re.sub(r"\s", "", operator[0]) if operator else (re.search(r"~?\w+(?=(<.*>)?$)", text) or [""])[0]
+    before = text[: operator.start()] if operator else re.sub(r"~?\w+(<.*>)?$", "", text)
+    outer = re.search(r"(\w+)(<[^ ]*>)?::$", before.replace(", ", ","))
+    return outer[1] if outer else "", name.replace("[]call", "()")
+
+
+class Sides:
+    """What the program's own files declare: on which side each function and variable is."""
+
+    def __init__(self, sources):
+        self.sources = sources
+        self.macros = {}  # name: words
+        for source in sources.values():
+            for _, tokens in source.directive_tokens():
+                if len(tokens) > 2 and tokens[0].text == "define":
+                    self.macros.setdefault(tokens[1].text, set()).update(t.text for t in tokens[2:])
+        # {(class, name): set of sides, of all its declarations}, {name: the same}
+        self.functions, self.variables = collections.defaultdict(set), collections.defaultdict(set)
+        self.classes = set()
+        self.places = collections.defaultdict(list)  # of functions with a body: (path, begin, end)
+        self.lambdas = []  # those that say where they run: the same
+        for path, source in sources.items():
+            self.read(path, source)
+
+    def words(self, tokens):
+        """Those of the tokens, and what they stand for as macros."""
+        words, more = set(), {t.text for t in tokens}
+        while more:
+            words |= more
+            more = set().union(*(self.macros.get(word, ()) for word in more)) - words
+        return words
+
+    def side(self, tokens):
+        words = self.words(tokens)
+        if any(re.fullmatch(r"[A-Z_][A-Z0-9_]+", w) and w not in self.macros for w in words - OF_DEVICE - HOST):
+            return "unknown"  # a macro of somebody else's, which may say anything
+        if words & DEVICE:
+            return "both" if words & HOST else "device"
+        return "device" if words & OF_DEVICE else "host"
+
+    def read(self, path, source):
+        tokens = source.tokens
+        outside = [t for t in tokens if not any(b <= t.begin < e for b, e in source.directives)]
+        classes = [d for d in source.declarations if d.kind == "type" and d.body and d.names]
+        self.classes.update(c.names[0] for c in classes)
+        for i, token in enumerate(outside[:-1]):
+            if token.text == "]" and outside[i + 1].text in DEVICE | HOST:
+                depth, last = 0, i
+                while last + 1 < len(outside) and (depth or outside[last].text != "}"):
+                    last += 1
+                    depth += (outside[last].text == "{") - (outside[last].text == "}")
+                self.lambdas.append((path, token.begin, outside[last].end))
+        at = 0
+        for declared in sorted(source.declarations, key=lambda d: d.begin):
+            if declared.kind not in ("function", "value", "other"):
+                continue
+            # Of `__constant__ struct table { ... } sines;` what stands before the class as well.
+            of_type = [d for d in source.declarations if d.kind == "type" and d.body and d.begin < declared.begin < d.end == declared.end]
+            head = [t for t in outside if of_type and of_type[0].begin <= t.begin < of_type[0].body[0]]
+            while at < len(outside) and outside[at].begin < declared.begin:
+                at += 1
+            end = declared.body[0] if declared.body else declared.end
+            for token in outside[at:]:
+                if token.begin >= end:
+                    break
+                head.append(token)
+            inner = [c for c in classes if c.body[0] < declared.begin < c.body[1]]
+            of_class = max(inner, key=lambda c: c.begin).names[0] if inner else ""
+            self.declare(path, declared, head, of_class)
+
+    def declare(self, path, declared, head, of_class):
+        texts = [t.text for t in head]
+        if declared.kind == "value":
+            side = self.side(head[: texts.index("=")] if "=" in texts else head)
+            for name in declared.names:
+                self.variables[name].add("unknown" if "extern" in texts or "template" in texts else side)
+            return
+        if "operator" in texts:
+            at = texts.index("operator")
+            first = at + 3 if texts[at + 1 : at + 3] == ["(", ")"] else at + 1
+            open_at = texts.index("(", first) if "(" in texts[first:] else len(texts)
+            name = "operator" + "".join(texts[at + 1 : open_at])
+        elif declared.kind == "function":
+            open_at = next((i for i in range(1, len(texts)) if texts[i] == "(" and texts[i - 1] == declared.names[0]), 0)
+            at = open_at - 1
+            name = declared.names[0]
+        else:
+            return
+        if at > 0 and texts[at - 1] == "~":
+            name, at = "~" + name, at - 1
+        if at > 2 and texts[at - 1] == "::":
+            of_class = texts[at - 2] if texts[at - 2] != ">" else next((t.text for t in head[at - 3 :: -1] if t.kind == "name"), "")
+        if texts[-3:-1] in (["=", "default"], ["=", "delete"]) or "friend" in texts[:at]:
+            return
+        keys = [(of_class, name)]
+        side = self.side(head[:at])
+        for key in keys:
+            self.functions[key].add(side)
+            if declared.body:
+                self.places[key].append((path, declared.begin, declared.end))
+
+    def of_function(self, key):
+        """"host", "device" or "both"; "" for what the files do not declare, or not alike."""
+        sides = self.functions.get(key) or self.functions.get(("", key[1]), set()) if key[0] else self.functions.get(key, set())
+        return next(iter(sides)) if len(sides) == 1 else ""
+
+
+def variable_of(mangled):
+    """The last name in a mangled one, "scale" of _ZN2ns5scaleE; "" for what is inside a function, or the compiler's own."""
+    if re.fullmatch(r"[A-Za-z]\w*", mangled):
+        return mangled
+    found, name = re.match(r"_ZN?L?(?=\d)", mangled), ""
+    while found:
+        at = found.end()
+        count = re.match(r"L?(\d+)", mangled[at:])
+        if not count:
+            break
+        begin = at + count.end()
+        name = mangled[begin : begin + int(count[1])]
+        found = re.compile(r"(?=.)").match(mangled, begin + int(count[1]))
+    return name
+
+
+def read_dump(path):
+    """Nodes of the first symbol table, and the mangled name of each."""
+    nodes, mangled, table, node = {}, {}, 0, None
+    with open(path, encoding="utf-8", errors="replace") as dump:
+        for line in dump:
+            if line.endswith("Symbol table:\n"):
+                table += 1
+            elif line[0] != " ":
+                found = NODE.match(line)
+                if found and table == 2:
+                    node = nodes[found[2]] = Node(found[3], [], [])
+                elif found and table > 2:
+                    mangled.setdefault(found[2], found[1])
+            elif table == 2 and node and line.startswith(("  Calls: ", "  References: ")):
+                what, _, rest = line.strip().partition(": ")
+                (node.calls if what == "Calls" else node.references).extend(USED.findall(rest))
+    return nodes, mangled
+
+
+class Check:
+    def __init__(self, dump, sources):
+        self.sides = Sides(sources)
+        self.nodes, self.mangled = read_dump(dump)
+        text = b"".join(s.data for s in sources.values())
+        # There the standard library's stands for cuda::std's.
+        self.has_cuda_std = re.search(rb"#\s*include\s*[<\"](cuda/|thrust/|cub/)", text) is not None
+        self.asks_for_side = b"__CUDA_ARCH__" in text
+        self.said = set()
+
+    def run(self):
+        for key, node in self.nodes.items():
+            if self.sides.of_function(name_of(node.text)) == "device":
+                self.look(key, name_of(node.text), set())
+        return [f"{path}:{line}: error: {what}" for path, line, what in sorted(self.said)]
+
+    def look(self, key, root, seen):
+        """At what a function of the device uses, and what it uses through lambdas and what the compiler made itself. Of a
+        function for both sides nvcc refuses the variables alone, and warns of the functions."""
+        if key in seen or key not in self.nodes:
+            return
+        seen.add(key)
+        for used in self.nodes[key].references:
+            if used in self.nodes and self.nodes[used].text == self.nodes[key].text:
+                self.look(used, root, seen)  # an alias
+            self.look_at_variable(used, root)
+        for called in self.nodes[key].calls:
+            self.look_at_call(called, root, seen)
+
+    def look_at_variable(self, key, root):
+        name = variable_of(self.mangled.get(key, ""))
+        if self.sides.variables.get(name) == {"host"}:
+            self.say(root, name, f"device code names '{name}', a variable of the host (nvcc: undefined in device code): "
+                     "pass its value as an argument, or declare it __device__ or __constant__")
+
+    def look_at_call(self, key, root, seen):
+        node = self.nodes.get(key)
+        text = node.text if node else ""
+        mangled = self.mangled.get(key, "")
+        of_class, name = name_of(text)
+        if "<lambda" in text and name == "":
+            return self.look(key, root, seen)
+        side = self.sides.of_function((of_class, name))
+        if side == "both" and not self.asks_for_side:
+            for used in node.references:
+                self.look_at_variable(used, (of_class, name))
+        if side == "host":
+            is_constant = "; nvcc wants --expt-relaxed-constexpr for a constexpr one" if text.startswith("constexpr ") else ""
+            what = f"{of_class}::{name}" if of_class else name
+            return self.say(root, name,
+                            f"device code calls '{what}', which is for the host: declare it __device__, or __host__ __device__ "
+                            f"for both sides{is_constant}", of_class)
+        if re.match(r"_ZN?K?S[tasiod]|_ZNK?St", mangled):
+            bare = re.sub(r"<.*", "", name)
+            is_of_both = bare in STD_OF_BOTH or of_class == "initializer_list" or bare.startswith("_")
+            if not self.has_cuda_std and not is_of_both:
+                what = f"{of_class}::{bare}" if of_class and of_class != "std" else bare
+                self.say(root, bare, f"device code calls 'std::{what}', which is for the host", of_class)
+            return None
+        if mangled and re.fullmatch(r"[a-zA-Z]\w*", mangled) and mangled not in BOTH_SIDES and not side:
+            name = MADE_OF.get(mangled, mangled)
+            if name not in BOTH_SIDES and not name.startswith("cuda"):
+                self.say(root, name, f"device code calls '{name}', which is for the host (nvcc: calling a __host__ function is "
+                         "not allowed)")
+            return None
+        if not side and node and of_class in self.sides.classes:
+            return self.look(key, root, seen)
+        return None
+
+    def say(self, root, name, what, of_class=""):
+        """Once for each place: the first in the function, or in a lambda, that names it, else where the function begins."""
+        path, line = self.place(root, name, of_class)
+        self.said.add((path, line, re.sub(r"\boperator(?=\w)", "operator ", what)))
+
+    def place(self, root, name, of_class):
+        places = self.sides.places.get(root) or self.sides.places.get(("", root[1]), [])
+        word = name.replace("operator", "").lstrip("~") if name != "operator" else name
+        for path, begin, end in places + self.sides.lambdas:
+            source = self.sides.sources[path]
+            tokens = [t for t in source.tokens if begin <= t.begin < end]
+            pairs = list(zip(tokens, tokens[1:]))
+            exact = [t for _, t in pairs if t.text == word or name in self.sides.words([t])]
+            if word in ("()", "[]"):  # behind the name of an object of that class, or else of a parameter
+                objects = self.names_of(tokens, of_class) or {t.text for t, after in pairs if after.text in (",", ")")}
+                exact = [t for before, t in pairs if t.text == word[0] and before.text in objects]
+            if exact:
+                return path, source.line(exact[0].begin)
+        path, begin, _ = places[0] if places else (next(iter(self.sides.sources)), 0, 0)
+        return path, self.sides.sources[path].line(begin)
+
+    def names_of(self, tokens, of_class):
+        """Those that are declared with the class as their type."""
+        text = " ".join(t.text for t in tokens)
+        return set(re.findall(rf"\b{re.escape(of_class)}(?: <[^;(){{}}]*>)?(?: const| &| \*)* (\w+)", text)) if of_class else set()
+
+
+def complaints(dump, sources):
+    """A line for each mistake. `sources`: {path: cpp.Source} of the program's own files."""
+    return Check(dump, sources).run()
