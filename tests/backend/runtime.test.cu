@@ -3,6 +3,7 @@
 // streams, events, occupancy. Memory and copies are in memory.test.cu.
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -297,6 +298,29 @@ TEST_CASE("the time between two events is that of the work between them") {
   CHECK(milliseconds < 10000.0f);
   CHECK(*x.p == 10);
   cudaGetLastError();
+}
+
+TEST_CASE(
+    "events around work of the host measure it, and what it does behind them does not count") {
+  using std::chrono::milliseconds;
+  const PinnedInt x;
+  const Event start, around, kernel, end;
+  CHECK(cudaEventRecord(start.e) == cudaSuccess);
+  std::this_thread::sleep_for(milliseconds(200));
+  CHECK(cudaEventRecord(around.e) == cudaSuccess);
+  add_to<<<1, 1>>>(x.p, 1);
+  CHECK(cudaEventRecord(kernel.e) == cudaSuccess);
+  std::this_thread::sleep_for(milliseconds(2000));
+  CHECK(cudaEventRecord(end.e) == cudaSuccess);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  float of_host = 0, of_kernel = 0, of_both = 0;
+  CHECK(cudaEventElapsedTime(&of_host, start.e, around.e) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&of_kernel, around.e, kernel.e) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&of_both, around.e, end.e) == cudaSuccess);
+  CHECK(of_host >= 200.0f);
+  CHECK(of_kernel > 0.0f);
+  CHECK(of_kernel < 1500.0f);
+  CHECK(of_both >= 2000.0f);
 }
 
 TEST_CASE("elapsed time needs two recorded events that keep time") {

@@ -513,6 +513,10 @@ answers 0 "the same exit status" own run FILE=work/random.cu SCHEDULE=all RACES=
 test_case "an access outside of an array is reported"
 sed 's/i < n)/i <= n)/' work/hello.cu >work/bounds.cu
 answers fails "work/bounds.cu:8: error: " own run FILE=work/bounds.cu
+sed 's/^  if (i/  printf("%d ", i);\n&/' work/bounds.cu >work/begun.cu
+answers fails "work/begun.cu:9: error: " own run FILE=work/begun.cu
+make --no-print-directory BACKEND=cpu run FILE=work/begun.cu >"$scratch/both" 2>&1 </dev/null
+expect "the report begins a line, after what the kernel printed" grep -q '^work/begun.cu:9: error: ' "$scratch/both"
 
 test_case "a kernel that is called like a function is reported at its line"
 sed 's/^  twice<<<.*/  twice(d_x, d_y, n);/' work/hello.cu >work/called.cu

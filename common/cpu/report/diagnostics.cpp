@@ -77,8 +77,18 @@ std::string text_of(const Report& report, bool colour) {
   return text;
 }
 
+/// Whether the line that the program prints has begun and not ended, as far as that can be seen.
+bool is_within_line() {
+#if defined(__GLIBC__)
+  return stdout->_IO_write_ptr > stdout->_IO_write_base && stdout->_IO_write_ptr[-1] != '\n';
+#else
+  return false;
+#endif
+}
+
 /// One write, so that no lines of other threads come in between.
 void print(const std::string& text) {
+  if (is_within_line()) std::fputc('\n', stdout);
   std::fflush(stdout);
   const char* rest = text.data();
   std::size_t left = text.size();

@@ -35,7 +35,11 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
     return finish(misuse({launched.file, launched.line}, error, headline, {problem}));
   };
   if (product(grid) == 0 || product(block) == 0) {
-    return refuse(cudaErrorInvalidConfiguration, "a dimension of the grid or the block is 0");
+    const bool is_of_block = product(block) == 0;
+    return refuse(cudaErrorInvalidConfiguration,
+                  is_of_block ? "a dimension of the block is 0"
+                              : "a dimension of the grid is 0: an integer division rounds down, so "
+                                "write (n + block - 1) / block");
   }
   if (product(block) > kMaxThreadsPerBlock) {
     return refuse(cudaErrorInvalidConfiguration, format("a block of %llu threads; the limit is %u",

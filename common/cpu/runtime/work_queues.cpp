@@ -41,6 +41,9 @@ struct AllStreams {
   unsigned long long ids = 1;
   StreamOrder host;  // what the host has waited for
   const Work* runs = nullptr;
+  /// When its latest work would have ended on a device that begins at once: here work waits until
+  /// somebody waits for it, and the host goes on meanwhile. Events measure by that.
+  std::chrono::steady_clock::time_point reached;
   std::uint64_t asked = 0;  // how often work was put on a stream or waited for
   bool has_onlooker = false;
   std::uint64_t random = schedule().seed * 2 + 1;
@@ -139,16 +142,27 @@ CUstream_st* pick_stream(AllStreams& s, Need& need) {
   return ready[next_choice(s) % ready.size()];
 }
 
-void reach(Moment& moment) {
+void reach(Moment& moment, std::chrono::steady_clock::time_point time) {
   moment.done = true;
-  moment.time = std::chrono::steady_clock::now();
+  moment.time = time;
+}
+
+/// When the device would have come to this work, which is the next of its stream.
+std::chrono::steady_clock::time_point begin_of(const AllStreams& s, const CUstream_st& stream,
+                                               const Work& work) {
+  auto begin = std::max(work.submitted, stream.reached);
+  if (work.after != nullptr) begin = std::max(begin, work.after->time);
+  for (const CUstream_st* const other : s.streams) {
+    if (are_in_order(stream, *other)) begin = std::max(begin, other->reached);
+  }
+  return work.run ? std::max(begin, s.reached) : begin;
 }
 
 /// After a failed kernel nothing runs any more.
 void drop_all_work(AllStreams& s) {
   for (CUstream_st* const stream : s.streams) {
     for (const Work& work : stream->queue) {
-      if (work.marks != nullptr) reach(*work.marks);
+      if (work.marks != nullptr) reach(*work.marks, std::chrono::steady_clock::now());
     }
     stream->queue.clear();
   }
@@ -175,21 +189,28 @@ int run_needed(Need need) {
     stream->queue.pop_front();
     stream->running = true;
     s.runs = &work;
+    stream->reached = begin_of(s, *stream, work);
     lock.unlock();
     int error = 0;
+    const bool opens = work.run && !work.is_host_function && work.needs_device_memory && !opened;
+    if (opens) opened.emplace();
+    const auto began = std::chrono::steady_clock::now();
     if (work.is_host_function) {
       opened.reset();
       running_host_function = true;
       error = work.run();
       running_host_function = false;
     } else if (work.run) {
-      if (work.needs_device_memory && !opened) opened.emplace();
       error = work.run();
     }
     lock.lock();
     s.runs = nullptr;
     stream->running = false;
-    if (work.marks != nullptr) reach(*work.marks);
+    if (work.run) {
+      stream->reached += std::chrono::steady_clock::now() - began;
+      s.reached = stream->reached;
+    }
+    if (work.marks != nullptr) reach(*work.marks, stream->reached);
     if (error != 0) set_sticky_error(error);
   }
   if (sticky_error() != 0) drop_all_work(s);
@@ -292,6 +313,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
     const std::uint64_t sequence = ++s.sequence;
     work.stream = stream;
     work.sequence = sequence;
+    work.submitted = std::chrono::steady_clock::now();
     work.knows = known_to_next(s, stream, work.after.get());
     if (order_is_kept()) {
       stream->ended = work.knows;

@@ -105,6 +105,7 @@ struct Work {
   const CUstream_st* stream = nullptr;
   std::uint64_t sequence = 0;
   StreamOrder knows;  ///< what has ended before it begins
+  std::chrono::steady_clock::time_point submitted;
 };
 
 /// The work that runs; null when none does.
@@ -154,6 +155,8 @@ struct CUstream_st {
   bool running = false;
   bool destroyed = false;
   std::uint64_t asked = 0;
+  /// When its latest work has ended, as events tell it.
+  std::chrono::steady_clock::time_point reached;
   cuda_cpu::StreamOrder ended;  ///< when all its work so far has run
   bool is_of_graph = false;     ///< nodes of a graph run in it, in a row
   // While it is captured: by whom, and the nodes that the next one depends on.

@@ -3,6 +3,8 @@
 // EXPECT-STATUS: 0
 // EXPECT-STDOUT: block of 1025: cudaErrorInvalidConfiguration
 // EXPECT-STDOUT: empty grid: cudaErrorInvalidConfiguration
+// EXPECT: {file}:{empty}: error: kernel 'touch' cannot be launched
+// EXPECT: a dimension of the grid is 0: an integer division rounds down, so write (n + block - 1) / block
 // EXPECT-STDOUT: block of depth 65: cudaErrorInvalidConfiguration
 // EXPECT-STDOUT: grid of height 65536: cudaErrorInvalidConfiguration
 // EXPECT-STDOUT: 49153 bytes of shared memory: cudaErrorInvalidValue
@@ -22,7 +24,7 @@ int main() {
   CUDA_CHECK(cudaMalloc(&x, sizeof(int)));
   touch<<<1, 1025>>>(x);
   std::printf("block of 1025: %s\n", cudaGetErrorName(cudaGetLastError()));
-  touch<<<0, 32>>>(x);
+  touch<<<0, 32>>>(x);  // @empty
   std::printf("empty grid: %s\n", cudaGetErrorName(cudaGetLastError()));
   touch<<<1, dim3(1, 1, 65)>>>(x);
   std::printf("block of depth 65: %s\n", cudaGetErrorName(cudaGetLastError()));
