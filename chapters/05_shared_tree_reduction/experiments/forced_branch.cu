@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What do warps cost that have nothing to add, as predicated instructions and behind a branch?
 //
-// mask_predicated         the tree by a mask as in the lesson: nvcc makes predicates of the short
-// if mask_branch             the same threads add the same slots, behind a branch
+// mask_predicated         the tree by a mask as in the lesson: its short if becomes predicates
+// mask_branch             the same threads add the same slots, behind a branch
 // interleaved_predicated  the tree of the first threads as in the lesson
 // interleaved_branch      the same, behind a branch
 // Per block of 256 a warp without a lane that adds meets 17 additions in the trees by a mask and 52
