@@ -73,8 +73,8 @@ __global__ void sum_managed_variable(const int* x, std::size_t n) {
 }
 
 // The compiler unrolls the loop of sum_of_squares four times and issues four loads before it needs
-// the first. Without unrolling, the thread asks for one int, waits, adds, and asks for the next.
-// With a stride of s it visits 0, s, 2s, ..., then 1, s+1, ...: every element still counts once.
+// the first. Here, with a stride s that only the caller knows, the thread asks for one int, waits,
+// adds, and asks for the next. It visits 0, s, 2s, ..., then 1, s+1, ...: each int counts once.
 __global__ void sum_one_load_at_a_time(const int* x, std::size_t n, std::size_t stride,
                                        Result* result) {
   const long long begin = clock64();

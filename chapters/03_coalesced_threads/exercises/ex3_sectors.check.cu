@@ -23,7 +23,7 @@ double sectors(void (*kernel)(const T*, U*)) {
 }  // namespace
 
 TEST_CASE("the predictions are what the warp asks for") {
-  const std::string idea = "chapters/03_coalesced_threads/README.md: Neighbours read neighbours";
+  const std::string idea = "chapters/03_coalesced_threads/README.md: Lines and sectors";
   lab::predict("kBackwards", kBackwards, sectors(backwards), idea);
   lab::predict("kOffset5", kOffset5, sectors(offset_5), idea);
   lab::predict("kDoubles", kDoubles, sectors(doubles), idea);

@@ -22,7 +22,7 @@ def waiting():
     rows = style.rows("stride")
     miss, hit = miss_and_hit(rows)
     fig, ax = style.axes("cycles since the first load", height=3.0)
-    names = [("one load\nat a time", 1, 1), ("four loads\ntogether", 4, 0)]
+    names = [("one load\nat a time", 1, 1), ("four loads\ntogether,\npredicted", 4, 0)]
     ends = []
     for _, loads, y in names:
         bar(ax, 0, miss, y, style.SKY, "misses: waits for L2")

@@ -62,7 +62,7 @@ def accesses():
     says = [draw_access(ax, 12 + 77 * i, load, color) for i, (load, color) in enumerate(loads)]
     style.words(ax, 6, 27, "32 lanes")
     style.words(ax, 160, 61, "a line: 4 sectors\nof 32 bytes", ha="right")
-    style.words(ax, 332, 138, "grey: moved for\nnothing", color=style.GREY)
+    style.words(ax, 332, 138, "grey: not used by\nthis load", color=style.GREY)
     style.save(fig, "accesses", "What one load of a warp touches, traced from the kernels",
                "Four loads of a warp, drawn from the addresses that X-ray saw. " + "; ".join(says) + ".")
 
