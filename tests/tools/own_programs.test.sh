@@ -459,6 +459,30 @@ own run FILE=work/of_both.cu
 expect_status 2
 expect_output "cudaThreadSynchronize: the CPU backend has cudaDeviceSynchronize in its place"
 
+cat >work/same_names.cu <<'END'
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+int reduce(const int* x, int n) { return n == 0 ? 0 : *x + reduce(x + 1, n - 1); }
+void sync() { cudaDeviceSynchronize(); }
+__global__ void add_up(int* sum) {
+  const auto block = cg::this_thread_block();
+  block.sync();
+  *sum = cg::reduce(cg::tiled_partition<32>(block), 2, cg::plus<int>());
+}
+int main() {
+  const int x[2] = {3, 4};
+  int* sum;
+  cudaMallocManaged(&sum, sizeof *sum);
+  add_up<<<1, 32>>>(sum);
+  sync();
+  printf("sums %d, %d\n", *sum, reduce(x, 2));
+  cudaFree(sum);
+}
+END
+answers 0 "sums 64, 7" own run FILE=work/same_names.cu RACES=0
+
 test_case "a race is reported, unless RACES=0"
 sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu
 answers fails "work/race.cu:8: error: race" own run FILE=work/race.cu

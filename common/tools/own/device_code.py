@@ -4,6 +4,7 @@ which function calls which and names which variable (-fdump-ipa-cgraph), before 
 on which side each of these is."""
 
 import collections
+import itertools
 import re
 
 # Of the C library: what device code has as well. Names that begin with __ are the compiler's or a header's own.
@@ -61,7 +62,7 @@ class Sides:
                     self.macros.setdefault(tokens[1].text, set()).update(t.text for t in tokens[2:])
         # {(class, name): set of sides, of all its declarations}, {name: the same}
         self.functions, self.variables = collections.defaultdict(set), collections.defaultdict(set)
-        self.classes = set()
+        self.classes, self.namespaces = set(), set()
         self.places = collections.defaultdict(list)  # of functions with a body: (path, begin, end)
         self.lambdas = []  # those that say where they run: the same
         for path, source in sources.items():
@@ -89,6 +90,9 @@ class Sides:
         classes = [d for d in source.declarations if d.kind == "type" and d.body and d.names]
         self.classes.update(c.names[0] for c in classes)
         for i, token in enumerate(outside[:-1]):
+            if token.text == "namespace":
+                behind = itertools.takewhile(lambda t: t.kind == "name" or t.text == "::", outside[i + 1 :])
+                self.namespaces.update(t.text for t in behind if t.kind == "name")
             if token.text == "]" and outside[i + 1].text in DEVICE | HOST:
                 depth, last = 0, i
                 while last + 1 < len(outside) and (depth or outside[last].text != "}"):
@@ -137,16 +141,18 @@ class Sides:
             of_class = texts[at - 2] if texts[at - 2] != ">" else next((t.text for t in head[at - 3 :: -1] if t.kind == "name"), "")
         if texts[-3:-1] in (["=", "default"], ["=", "delete"]) or "friend" in texts[:at]:
             return
-        keys = [(of_class, name)]
-        side = self.side(head[:at])
-        for key in keys:
-            self.functions[key].add(side)
-            if declared.body:
-                self.places[key].append((path, declared.begin, declared.end))
+        key = of_class, name
+        self.functions[key].add(self.side(head[:at]))
+        if declared.body:
+            self.places[key].append((path, declared.begin, declared.end))
 
     def of_function(self, key):
-        """"host", "device" or "both"; "" for what the files do not declare, or not alike."""
-        sides = self.functions.get(key) or self.functions.get(("", key[1]), set()) if key[0] else self.functions.get(key, set())
+        """Its side: "host", "device", "both" or "unknown"; "" for what the files do not declare, or not alike."""
+        sides = self.functions.get(key, set())
+        # What the compiler names before :: may be a namespace, or the typedef of a class without a name. A class or
+        # namespace that is not the program's has functions of its own, which may be called as the program's are.
+        if not sides and (key[0] in self.namespaces or key[0] in self.variables):
+            sides = self.functions.get(("", key[1]), set())
         return next(iter(sides)) if len(sides) == 1 else ""
 
 
@@ -154,15 +160,11 @@ def variable_of(mangled):
     """The last name in a mangled one, "scale" of _ZN2ns5scaleE; "" for what is inside a function, or the compiler's own."""
     if re.fullmatch(r"[A-Za-z]\w*", mangled):
         return mangled
-    found, name = re.match(r"_ZN?L?(?=\d)", mangled), ""
-    while found:
-        at = found.end()
-        count = re.match(r"L?(\d+)", mangled[at:])
-        if not count:
-            break
-        begin = at + count.end()
-        name = mangled[begin : begin + int(count[1])]
-        found = re.compile(r"(?=.)").match(mangled, begin + int(count[1]))
+    head, name = re.match(r"_ZN?", mangled), ""
+    rest = mangled[head.end() :] if head else ""
+    while count := re.match(r"L?(\d+)", rest):
+        end = count.end() + int(count[1])
+        name, rest = rest[count.end() : end], rest[end:]
     return name
 
 
