@@ -9,12 +9,14 @@
 #include "device.cuh"
 #include "timer.cuh"
 
-/// Writes `lines` where --csv says. Returns whether they are there; if not, one line says so.
+/// The end of a program: writes `lines` where --csv says. Returns whether they are there, and all
+/// that was printed; if not, one line says so.
 inline bool write_csv(const Options& opt, const std::string& lines) {
   if (opt.csv == "-") std::fputs(lines.c_str(), stdout);
-  if (!opt.has_csv_file()) return true;
+  const bool is_printed = opt.all_is_printed();
+  if (!opt.has_csv_file()) return is_printed;
   std::FILE* const file = std::fopen(opt.csv.c_str(), "w");
-  if (file && std::fputs(lines.c_str(), file) >= 0 && std::fclose(file) == 0) return true;
+  if (file && std::fputs(lines.c_str(), file) >= 0 && std::fclose(file) == 0) return is_printed;
   std::fprintf(stderr, "--csv %s: not all of it could be written\n", opt.csv.c_str());
   return false;
 }
