@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Error checking: every runtime call and every launch in this course stands in one of the two
-// macros below. And what else all programs need: the backend, sizes, exit statuses.
+// Error checking: a runtime call in this course stands in the first of the two macros below, and
+// behind each launch stands the second; only destructors ask nothing. And what else all programs
+// need: the backend, sizes, exit statuses.
 #pragma once
 
 #include <cuda_runtime.h>

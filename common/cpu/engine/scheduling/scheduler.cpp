@@ -100,7 +100,7 @@ void switch_to(const void* bottom, std::size_t size, void** save, void* context)
   asan_arrive(fake_stack);
 }
 
-// To a runner, which is the worker itself.
+// The same, to the runner of a stack that is taken.
 void switch_to_stack(void** save, Stack* next) {
   switch_to(next->bottom, kStackBytes, save, next->context);
 }

@@ -8,19 +8,19 @@ namespace cuda_cpu {
 
 namespace {
 
-// A spin loop of successful atomics gets this many tries before others run.
+// A spin loop of successful atomics gets this many tries before others run; a loop without atomics
+// so many iterations, more because most loops poll nothing.
 constexpr unsigned kAtomicsPerTurn = 1024;
-// Most loops poll nothing.
-constexpr unsigned kTurnsPerTurn = 16384;
+constexpr unsigned kIterationsPerTurn = 16384;
 
 }  // namespace
 
 __thread unsigned atomics_until_yield = kAtomicsPerTurn;
-__thread unsigned turns_until_yield = kTurnsPerTurn;
+__thread unsigned turns_until_yield = kIterationsPerTurn;
 
 void yield(const void* pc) {
   atomics_until_yield = kAtomicsPerTurn;
-  turns_until_yield = kTurnsPerTurn;
+  turns_until_yield = kIterationsPerTurn;
   Thread* const self = current_thread;
   if (self == nullptr) return;
   self->wait = Wait::kYield;
