@@ -9,8 +9,8 @@ struct Result {
   long long cycles;  // of the multiprocessor's clock, around the loop
 };
 
-// Without unrolling, the thread asks for one int, waits, adds, and asks for the next. With a stride
-// of s it visits 0, s, 2s, ..., then 1, s+1, ...: every element still counts once.
+// The thread asks for one int, waits, adds, and asks for the next. With a stride of s it visits 0,
+// s, 2s, ..., then 1, s+1, ...: every element still counts once.
 __global__ void sum_strided(const int* x, std::size_t n, std::size_t stride, Result* result) {
   const long long begin = clock64();
   long long sum = 0;
