@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 # The CPU backend itself: the pre-pass, build/VARIANT/libcudacpu.a, and the libraries that some programs use.
 
-# It is compiled as three files, for much of what each source costs are standard headers that they share:
-# `hot`, which runs whenever one CUDA thread follows another, and, not optimised, `calls`, which a program makes, and the
-# rest. They are cut so that two cores which also compile the pre-pass and a chapter end together; hot and the rest wait
-# for the mirrored headers. hot is first in the library, so that the linker takes its copies of what several instantiate.
+# It is compiled as two files, for much of what each source costs are standard headers that they share: `hot`, which runs
+# whenever one CUDA thread follows another, and, not optimised, the rest. hot waits for the mirrored headers, so that two
+# cores which also compile the pre-pass and a chapter end together. It is first in the library, so that the linker takes
+# its copies of what both instantiate.
 # Debuggers are told of lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing
 # and catches nothing.
 ENGINE := common/cpu/engine
 HOT := $(wildcard $(ENGINE)/meeting/*.cpp $(ENGINE)/scheduling/*.cpp) $(ENGINE)/memory/shared.cpp $(ENGINE)/state/current.cpp
-REST := $(wildcard $(ENGINE)/arithmetic/*.cpp) $(ENGINE)/memory/symbols.cpp $(ENGINE)/state/settings.cpp
-CALLS := $(filter-out $(HOT) $(REST),$(wildcard $(ENGINE)/*/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
+REST := $(filter-out $(HOT),$(wildcard $(ENGINE)/*/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
 # Compiled when a program uses them: cuBLAS, whose products are optimised; graphs with the capture of streams; textures
 # with arrays.
@@ -29,7 +28,7 @@ cpu-asan.runtime := $(ASAN_BUILD)
 cpu-asan.hot := -O1
 
 $(foreach v,$(RUNTIMES),$(call keep_flags,build/$v/runtime-flags,\
-  $(CXX) $(CPU_FLAGS) -g1 $($v.runtime) / $($v.hot) / $($v.rest) / $(HOT) $(REST) $(CALLS)))
+  $(CXX) $(CPU_FLAGS) -g1 $($v.runtime) / $($v.hot) / $($v.rest) / $(HOT) $(REST)))
 
 # The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
 NO_TIDYING := $(if $(is_clang),,--param ggc-min-heapsize=1048576)
@@ -42,7 +41,7 @@ compile_runtime = $(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 $($(variant).runtime) $1
 say_library = $(call say,c++,common/cpu/libs: $1 for the CPU backend$(comma) compiled once)
 
 # One line for the backend as a whole, when any of it is about to be compiled.
-build/cpu/announced: $(HOT) $(REST) $(CALLS) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h $(ENGINE)/*/*.h)
+build/cpu/announced: $(HOT) $(REST) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h $(ENGINE)/*/*.h)
 	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
 	@mkdir -p $(@D) && touch $@
 
@@ -53,16 +52,14 @@ build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
 
 # A jump from a broken kernel's stack to the worker's own is what glibc takes for a mistake where fortified functions are
 # the default (Ubuntu).
-$(RUNTIMES:%=build/%/hot.o) $(RUNTIMES:%=build/%/rest.o): | $(MIRRORED_HEADERS)
-$(RUNTIMES:%=build/%/hot.o) $(RUNTIMES:%=build/%/rest.o) $(RUNTIMES:%=build/%/calls.o): | build/cpu/announced
+$(RUNTIMES:%=build/%/hot.o) $(RUNTIMES:%=build/%/rest.o): | build/cpu/announced
+$(RUNTIMES:%=build/%/hot.o): | $(MIRRORED_HEADERS)
 $(RUNTIMES:%=build/%/hot.o): $(HOT) build/$$(variant)/runtime-flags
 	$(call compile_runtime,$($(variant).hot) -U_FORTIFY_SOURCE,$(HOT))
 $(RUNTIMES:%=build/%/rest.o): $(REST) build/$$(variant)/runtime-flags
 	$(call compile_runtime,$($(variant).rest) -U_FORTIFY_SOURCE,$(REST))
-$(RUNTIMES:%=build/%/calls.o): $(CALLS) build/$$(variant)/runtime-flags
-	$(call compile_runtime,$($(variant).rest) -U_FORTIFY_SOURCE,$(CALLS))
 
-$(RUNTIMES:%=build/%/libcudacpu.a): $$(@D)/hot.o $$(@D)/rest.o $$(@D)/calls.o
+$(RUNTIMES:%=build/%/libcudacpu.a): $$(@D)/hot.o $$(@D)/rest.o
 	$(Q)rm -f $(new) && ar rcs $(new) $^ && $(put)
 build/cpu-debug/libcudacpu.a: build/cpu/libcudacpu.a
 	$(Q)cp $< $(new) && $(put)

@@ -30,7 +30,7 @@ build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/annou
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 $(compiled) $(call as_one,$(XRAY_SOURCES)) && $(put_compiled)
 
-build/cpu-xray/libcudacpu.a: build/cpu/hot.o build/cpu-xray/xray.o build/cpu/rest.o build/cpu/calls.o
+build/cpu-xray/libcudacpu.a: build/cpu/hot.o build/cpu-xray/xray.o build/cpu/rest.o
 	$(Q)rm -f $(new) && ar rcs $(new) $^$(if $(XRAY_LINK), && objcopy $(foreach f,$(COPYING),--redefine-sym $f=__real_$f) $(new)) && $(put)
 
 # The chapters whose figures draw what X-ray counted.

@@ -17,7 +17,7 @@ namespace {
 
 struct Printed {
   std::mutex mutex;
-  std::set<std::pair<std::string, int>> misused, noted;  // lines of source
+  std::set<std::string> misused, noted;  // lines of source
   std::string last_text;
   bool reported = false;
   // The run fails unless the program itself ends with another status.
@@ -133,7 +133,7 @@ int misuse(Site site, int error, const std::string& headline, std::vector<std::s
   // Reports after the first are often its consequences.
   if (!p.reported) {
     const char* const file = site.file != nullptr ? site.file : "";
-    if (p.misused.insert({file, site.line}).second) {
+    if (p.misused.insert(location_text({file, site.line})).second) {
       print(wants_colour() ? text_of(report, true) : p.last_text);
     }
     consequences.misuse_is_explained();
@@ -152,7 +152,7 @@ void say_note(Site site, const std::string& text, const std::string& help) {
   Printed& p = printed();
   const std::lock_guard<std::mutex> lock(p.mutex);
   const bool has_place = is_known(site);
-  if (has_place && !p.noted.insert({site.file, site.line}).second) return;
+  if (has_place && !p.noted.insert(location_text(site)).second) return;
   print((has_place ? location_text(site) : "") + "note: " + text + '\n' +
         (help.empty() ? "" : "    help: " + help + '\n'));
 }

@@ -14,8 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <sstream>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "program_image.h"
@@ -127,9 +126,12 @@ std::vector<std::string> locations_of(const std::vector<const void*>& return_add
     const std::uintptr_t call = reinterpret_cast<std::uintptr_t>(pc) - 1;
     command.push_back(format("0x%zx", static_cast<std::size_t>(call - program_bias())));
   }
-  std::istringstream text(output_of(command));
+  const std::string text = output_of(command);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
 #if defined(__APPLE__)
     // "kernel(float*) (in program) (/path/file.cu:42)"
     const std::size_t open = line.rfind('(');
@@ -174,8 +176,8 @@ std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& retur
 }
 
 /// Of all places that were looked up.
-std::unordered_map<const void*, SourceFrames>& known_frames() {
-  static auto* const known = new std::unordered_map<const void*, SourceFrames>;
+std::map<const void*, SourceFrames>& known_frames() {
+  static auto* const known = new std::map<const void*, SourceFrames>;
   return *known;
 }
 

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "../engine/arithmetic/device_functions.h"
 #include "../engine/diagnosis/faults.h"
@@ -279,10 +279,10 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
   const bool host_involved = to.reach != Reach::kDevice || from.reach != Reach::kDevice;
   const bool later = is_captured(stream);  // a graph's copy reads its source when the graph runs
   const bool wait = async ? to.reach == Reach::kPageable && !later : host_involved;
-  std::shared_ptr<std::vector<char>> staged;
+  std::shared_ptr<std::string> staged;
   if (async && !wait && !later && from.reach == Reach::kPageable) {
     // The copy brings what the source holds now.
-    staged = std::make_shared<std::vector<char>>(width * height);
+    staged = std::make_shared<std::string>(width * height, '\0');
     Rows take = rows;
     take.destination = staged->data();
     take.destination_pitch = width;

@@ -5,10 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <iterator>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "../engine/arithmetic/device_functions.h"
@@ -50,9 +47,12 @@ int last_level_cache() {
   }
 #else
   for (int index = 0; index < 8; ++index) {
-    std::ifstream file(format("/sys/devices/system/cpu/cpu0/cache/index%d/size", index));
+    std::FILE* const file =
+        std::fopen(format("/sys/devices/system/cpu/cpu0/cache/index%d/size", index).c_str(), "r");
+    if (file == nullptr) break;
     std::size_t kibibytes = 0;  // "512K"
-    if (file >> kibibytes) bytes = std::max(bytes, kibibytes << 10);
+    if (std::fscanf(file, "%zu", &kibibytes) == 1) bytes = std::max(bytes, kibibytes << 10);
+    std::fclose(file);
   }
 #endif
   return static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
@@ -61,7 +61,13 @@ int last_level_cache() {
 /// An attribute, and where a structure of properties has it.
 struct Attribute {
   int name, value;
-  std::variant<std::monostate, int cudaDeviceProp::*, std::size_t cudaDeviceProp::*> member{};
+  int cudaDeviceProp::*number = nullptr;
+  std::size_t cudaDeviceProp::*size = nullptr;
+
+  Attribute(int its_name, int its_value, int cudaDeviceProp::*member = nullptr)
+      : name(its_name), value(its_value), number(member) {}
+  Attribute(int its_name, int its_value, std::size_t cudaDeviceProp::*member)
+      : name(its_name), value(its_value), size(member) {}
 };
 
 const std::vector<Attribute>& known_attributes() {
@@ -157,10 +163,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
   cudaDeviceProp p{};
   for (const Attribute& known : known_attributes()) {
-    const auto set = [&](auto member) {
-      if constexpr (std::is_member_pointer_v<decltype(member)>) p.*member = known.value;
-    };
-    std::visit(set, known.member);
+    if (known.number != nullptr) p.*known.number = known.value;
+    if (known.size != nullptr) p.*known.size = static_cast<std::size_t>(known.value);
   }
   const unsigned workers = worker_count();
   std::snprintf(p.name, sizeof(p.name), "CPU backend (%u worker%s)", workers,

@@ -31,7 +31,7 @@ class Handles {
 
  private:
   std::mutex mutex_;
-  std::set<const T*> objects_;
+  std::set<const void*> objects_;  // one type of set for all: it is compiled once
 };
 
 /// Never destroyed: the program may still call when it ends.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "pools.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
-#include <set>
+#include <vector>
 
 #include "../report/diagnostics.h"
 #include "errors.h"
@@ -25,7 +26,7 @@ struct AllPools {
   std::mutex mutex;
   CUmemPoolHandle_st default_pool;
   cudaMemPool_t current = &default_pool;
-  std::set<cudaMemPool_t> created;
+  std::vector<cudaMemPool_t> created;
 };
 
 AllPools& all_pools() {
@@ -34,7 +35,10 @@ AllPools& all_pools() {
 }
 
 // These two want the mutex to be held.
-bool was_created(cudaMemPool_t pool) { return all_pools().created.count(pool) != 0; }
+bool was_created(cudaMemPool_t pool) {
+  const std::vector<cudaMemPool_t>& created = all_pools().created;
+  return std::find(created.begin(), created.end(), pool) != created.end();
+}
 
 bool exists(cudaMemPool_t pool) {
   return pool == &all_pools().default_pool || (was_created(pool) && !pool->destroyed);
@@ -157,7 +161,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   const std::lock_guard<std::mutex> lock(all.mutex);
   *pool = new CUmemPoolHandle_st;
   (*pool)->limit = properties->maxSize;
-  all.created.insert(*pool);
+  all.created.push_back(*pool);
   return cudaSuccess;
 }
 

@@ -27,7 +27,7 @@ constexpr auto kHostPatience = std::chrono::milliseconds(500);
 constexpr unsigned kLooks = 10;  // in that time
 
 /// Sequence number up to which each stream must have run.
-using Need = std::map<CUstream_st*, std::uint64_t>;
+using Need = std::map<const CUstream_st*, std::uint64_t>;
 
 struct AllStreams {
   std::mutex mutex;              // of the queues
@@ -36,7 +36,7 @@ struct AllStreams {
   std::vector<CUstream_st*> streams{&default_stream};  // all that may hold work; [0] is the default
   // Every stream that ever existed. A destroyed one stays, so that no other gets its address while
   // the program still holds the handle.
-  std::vector<std::unique_ptr<CUstream_st>> created;
+  std::vector<CUstream_st*> created;
   std::uint64_t sequence = 0;
   unsigned long long ids = 1;
   StreamOrder host;  // what the host has waited for
@@ -279,8 +279,8 @@ CUstream_st* find_stream(CUstream_st* handle) {
 CUstream_st* create_stream(unsigned flags, int priority) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  s.created.push_back(std::make_unique<CUstream_st>());
-  CUstream_st* const stream = s.created.back().get();
+  auto* const stream = new CUstream_st;
+  s.created.push_back(stream);
   stream->flags = flags;
   stream->priority = priority;
   stream->id = ++s.ids;

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <string>
@@ -43,11 +43,18 @@ struct CheckedIndex {
 namespace {
 
 std::string line_of(const char* file, std::uint32_t number) {
-  std::ifstream source(file);
+  std::FILE* const source = std::fopen(file, "r");
+  if (source == nullptr) return "";
   std::string text;
-  for (std::uint32_t i = 0; i < number && std::getline(source, text); ++i) {
+  for (int c; number > 0 && (c = std::getc(source)) != EOF;) {
+    if (c == '\n') {
+      --number;
+    } else if (number == 1) {
+      text += static_cast<char>(c);
+    }
   }
-  return source ? text : "";
+  std::fclose(source);
+  return text;
 }
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include <mutex>
-#include <unordered_set>
+#include <set>
 
 #include "../../report/program_image.h"
 #include "../state/current.h"
@@ -22,7 +22,7 @@ constexpr std::uintptr_t kLowest = std::uintptr_t{1} << 32;
 
 struct Marked {
   std::mutex mutex;
-  std::unordered_set<std::uintptr_t> pointers;  // as they stand in device memory
+  std::set<std::uintptr_t> pointers;  // as they stand in device memory
 };
 
 // Never destroyed, like all memory of the backend.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace {
 struct InitialValue {
   void* address;
   std::size_t size;
-  std::vector<unsigned char> bytes;  // empty: zeros
+  std::string bytes;  // empty: zeros
 };
 
 struct Symbols {
@@ -32,7 +33,8 @@ Symbols& symbols() {
   return *s;
 }
 
-bool is_zero(const unsigned char* bytes, std::size_t size) {
+bool is_zero(const void* address, std::size_t size) {
+  const auto* const bytes = static_cast<const unsigned char*>(address);
   return std::all_of(bytes, bytes + size, [](unsigned char b) { return b == 0; });
 }
 
@@ -48,8 +50,8 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
   Symbols& s = symbols();
   const std::lock_guard<std::mutex> lock(s.mutex);
   InitialValue value{const_cast<void*>(address), size, {}};
-  const auto* const bytes = static_cast<const unsigned char*>(value.address);
-  if (!is_zero(bytes, size)) value.bytes.assign(bytes, bytes + size);
+  if (!is_zero(value.address, size))
+    value.bytes.assign(static_cast<const char*>(value.address), size);
   s.initial.push_back(std::move(value));
 
   // A single variable that is too large fails to compile; their sum is known only here.
@@ -66,10 +68,9 @@ void restore_symbols() {
   const std::lock_guard<std::mutex> lock(s.mutex);
   // Only what has changed is written: a const variable may lie in memory that nobody can write.
   for (const InitialValue& value : s.initial) {
-    const auto* const now = static_cast<const unsigned char*>(value.address);
     if (value.bytes.empty()) {
-      if (!is_zero(now, value.size)) std::memset(value.address, 0, value.size);
-    } else if (std::memcmp(now, value.bytes.data(), value.size) != 0) {
+      if (!is_zero(value.address, value.size)) std::memset(value.address, 0, value.size);
+    } else if (std::memcmp(value.address, value.bytes.data(), value.size) != 0) {
       std::memcpy(value.address, value.bytes.data(), value.size);
     }
   }
