@@ -8,10 +8,8 @@ unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
 # A copy of all that draws and traces, without history or build, in which tests change something.
 copy=$scratch/tree
-mkdir -p "$copy/common/cpu"
-cp -R chapters "$copy/"
-cp -R common/tools "$copy/common/"
-cp -R common/cpu/xray "$copy/common/cpu/"
+mkdir -p "$copy"
+cp -R chapters common "$copy/"
 in_copy() { (cd "$copy" && "$@"); }
 
 # ---- the traces that figures draw ----------------------------------------------------------------

@@ -377,7 +377,7 @@ test_case "every chapter has its handouts, of the real lessons, and the site lea
 run common/tools/slides/handout.sh 00_first_kernel 05_shared_tree_reduction
 expect_status 0
 output=$(cat build/handout/05_key.html)
-expect_output "0.713 ms"
+expect_output "0.304 ms"
 run node --input-type=module -e "
 import { findChapters, findPages } from '$root/common/tools/site/pages.mjs'
 console.log([...findPages('.', findChapters('.')).pages.keys()].join(' '))"
