@@ -46,11 +46,12 @@ inline bool is_close(double actual, double expected, double tolerance) {
   return std::abs(actual - expected) <= tolerance;
 }
 
-/// Says on stderr what was wrong, and returns false.
+/// Says on stderr what was wrong, and returns false. A byte is written as a number, which `+` makes
+/// of it.
 template <class T, class U>
 bool report_wrong(const std::string& name, const std::string& where, const T& actual,
                   const U& expected) {
-  std::cerr << name << ": wrong" << where << ": expected " << expected << ", got " << actual
+  std::cerr << name << ": wrong" << where << ": expected " << +expected << ", got " << +actual
             << "\n";
   return false;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sstream>
+
 #include "../../common/common.cuh"
 #include "../catch.hpp"
 
@@ -48,6 +50,15 @@ TEST_CASE("all_equal rejects elements that are missing, and some too many") {
   const std::vector<int> expected = {1, 2, 3};
   CHECK_FALSE(all_equal("one missing", {1, 2}, expected));
   CHECK_FALSE(all_equal("one too many", {1, 2, 3, 4}, expected));
+}
+
+TEST_CASE("a wrong byte is named by its number, not as a character") {
+  std::ostringstream said;
+  std::streambuf* const before = std::cerr.rdbuf(said.rdbuf());
+  const bool right = all_equal<unsigned char>("bytes", {65, 12}, {65, 66});
+  std::cerr.rdbuf(before);
+  CHECK_FALSE(right);
+  CHECK(said.str() == "bytes: wrong at [1]: expected 66, got 12\n");
 }
 
 TEST_CASE("memory poisoned with 0xff reads as NaN and as minus one") {
