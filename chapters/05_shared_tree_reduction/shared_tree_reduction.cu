@@ -60,7 +60,7 @@ __global__ void sum_shared_one_thread(const int* x, std::size_t n, long long* su
 }
 
 // The first tree again, in shared memory. Up to distance 16 every warp has a few lanes that add.
-// Further on most warps have none, and still each of their lanes computes the remainder.
+// Further on half of the warps or more have none, and still each lane computes the remainder.
 __global__ void sum_shared_modulo(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
   const unsigned t = threadIdx.x;

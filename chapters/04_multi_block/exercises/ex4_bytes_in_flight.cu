@@ -19,7 +19,7 @@ constexpr int kRequestsFourInFlight = -1;  // TODO: sum_four_in_flight
 
 // 132 SMs, each full of blocks of 32 threads. A load from memory takes 350 ns, the memory delivers
 // 4600 GB/s (4600 bytes per ns). Each thread has k loads of 4 bytes in flight at once.
-constexpr int kLoadsToFillTheMemory = -1;  // TODO: the smallest k that keeps the memory busy
+constexpr int kLoadsToFillTheMemory = -1;  // TODO: the smallest k that is enough by Little's law
 
 __device__ std::size_t first() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
