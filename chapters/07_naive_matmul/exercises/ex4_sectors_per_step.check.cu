@@ -40,12 +40,13 @@ int smallest_side() {
 }  // namespace
 
 TEST_CASE("the predictions are what the warps ask for, and what the roofline says") {
-  const std::string idea = "chapters/07_naive_matmul/README.md: The question";
+  const std::string idea = "chapters/07_naive_matmul/README.md: Neighbours in a row";
+  const std::string bound = "chapters/07_naive_matmul/README.md: A hit is not free";
   const std::string sector = "chapters/03_coalesced_threads/README.md: Lines and sectors";
   lab::predict("kBlock32x8", kBlock32x8, sectors(columns_along_x, dim3(32, 8)), idea);
   lab::predict("kBlock16x16", kBlock16x16, sectors(columns_along_x, dim3(16, 16)), idea);
   lab::predict("kBlock8x32", kBlock8x32, sectors(columns_along_x, dim3(8, 32)), idea);
   lab::predict("kRowsAlongX32x8", kRowsAlongX32x8, sectors(rows_along_x, dim3(32, 8)), idea);
   lab::predict("kOddStride32x8", kOddStride32x8, sectors(columns_along_x, dim3(32, 8), 65), sector);
-  lab::predict("kSmallestSide", kSmallestSide, smallest_side(), idea + ", the roofline");
+  lab::predict("kSmallestSide", kSmallestSide, smallest_side(), bound + ", the roofline");
 }
