@@ -91,7 +91,7 @@ __global__ void add_block_wide(const int* x, std::size_t n, int* y) {
 }
 
 // Horner's rule. Every thread needs the same coefficient at the same time. Unrolled, its address is
-// known to the compiler: one load serves a whole warp, or the multiply-add fetches it by itself.
+// known to the compiler: one uniform load brings two of them, once for the whole warp.
 __global__ void polynomial_constant(const float* x, std::size_t n, float* y) {
   const std::size_t i = global_index();
   if (i >= n) return;
@@ -103,7 +103,7 @@ __global__ void polynomial_constant(const float* x, std::size_t n, float* y) {
   y[i] = value;
 }
 
-// The same from global memory: a load for every multiply-add, though all but the first hit the L1.
+// The same from global memory: a load for every multiply-add, into a register of every lane.
 __global__ void polynomial_readonly(const float* __restrict__ x, std::size_t n,
                                     const float* __restrict__ coefficients, float* __restrict__ y) {
   const std::size_t i = global_index();
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
   std::vector<float> coefficients(kCoefficients, 1);  // of (1 + 2x)^31
   for (int k = 1; k < kCoefficients; ++k)
     coefficients[k] = coefficients[k - 1] * 2 * (kCoefficients - k) / k;
-  // In blocks of 256 threads: with 1024, starting blocks would take the time.
+  // In blocks of 256 threads: with 1024 the additions are slower.
   const Polynomial values{{random_floats(n, 0, 4, opt.seed + 2), coefficients, 256}};
   CUDA_CHECK(cudaMemcpyToSymbol(constant_words, coefficients.data(), values.table.bytes()));
   for (const auto& version : kPolynomials) table.add(version, values);

@@ -33,7 +33,7 @@ double wavefronts_at(unsigned step) {
 }  // namespace
 
 TEST_CASE("the predictions are what the kernels ask for") {
-  const std::string idea = "chapters/06_constant_memory/README.md: The question";
+  const std::string idea = "chapters/06_constant_memory/README.md: One word at a time";
   const std::string banks = "chapters/05_shared_tree_reduction/README.md: The first threads";
   lab::predict("kConstantAtStep1", kConstantAtStep1, requests_at(1), idea);
   lab::predict("kSharedAtStep1", kSharedAtStep1, wavefronts_at(1), banks);
