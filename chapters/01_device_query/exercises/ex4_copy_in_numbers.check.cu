@@ -43,8 +43,10 @@ Device made_up() {
 TEST_CASE("the predictions are what the copies ask for") {
   const std::string notes = "chapters/01_device_query/README.md: ";
   const xray::Launch words = copy_of(copy_words, kWords, kThreads);
-  lab::predict("kBlocks", kBlocks, static_cast<double>(words.blocks), notes + "The memory");
-  lab::predict("kWarps", kWarps, static_cast<double>(words.warps_counted), notes + "The question");
+  lab::predict("kBlocks", kBlocks, static_cast<double>(words.blocks),
+               notes + "What a program gets of the bytes");
+  lab::predict("kWarps", kWarps, static_cast<double>(words.warps_counted),
+               notes + "Two limits on paper");
   const std::string counters = "chapters/01_device_query/lab_notes.md: The counters";
   const auto requests = [](const xray::Launch& l) {
     return static_cast<double>(loads(l).requests);
@@ -60,8 +62,8 @@ TEST_CASE("the predictions are what the copies ask for") {
   lab::predict("kSectorsOf32IntLanes", kSectorsOf32IntLanes, sectors(copy_of(copy_ints, 32, 32)),
                counters);
   const double gbps = kMemoryGhz * 2 * kBusBytes, gflops = peak_fp32_gflops(made_up());
-  lab::predict("kGigabytesPerSecond", kGigabytesPerSecond, gbps, notes + "The memory");
-  lab::predict("kGigaflops", kGigaflops, gflops, notes + "The arithmetic");
+  lab::predict("kGigabytesPerSecond", kGigabytesPerSecond, gbps, notes + "Two limits on paper");
+  lab::predict("kGigaflops", kGigaflops, gflops, notes + "Two limits on paper");
   lab::predict("kOperationsPerFloat", kOperationsPerFloat, gflops / (gbps / sizeof(float)),
-               notes + "What limits each version");
+               notes + "Two limits on paper");
 }
