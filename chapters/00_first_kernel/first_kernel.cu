@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <vector>
 
-// Every thread of the GPU runs this function, and each finds out which element is its own.
+// Every thread of the grid runs this function, and each finds out which element is its own.
 __global__ void add(const float* a, const float* b, float* sum, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) sum[i] = a[i] + b[i];
