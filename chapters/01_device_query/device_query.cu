@@ -23,7 +23,7 @@ __global__ void copy_words(const uint4* from, uint4* to, std::size_t words) {
 
 // Reads `n` words and adds nothing but their exclusive-or to `result`, so that the loads cannot be
 // dropped and only reading takes time. Eight loads do not depend on each other (nvcc 13.0 has four
-// of them in flight), and a block updates `result` once: one by every warp would take microseconds.
+// of them in flight), and a block updates `result` once, not once for each of its warps.
 __global__ void read_words(const uint4* x, std::size_t n, unsigned* result) {
   constexpr unsigned kColumns = 32;  // lane i of every warp meets in column i
   __shared__ unsigned columns[kColumns];
