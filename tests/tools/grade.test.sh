@@ -107,7 +107,7 @@ binary_junk ex1 refused 0
 early_exit ex1 early 0
 early_exit ex2 early 0
 edited_check ex1 failed 0
-edited_check ex2 refused 0
+edited_check ex2 failed 0
 edited_check ex3 refused 0
 endless_loop ex1 failed 0
 endless_loop ex2 time 0
