@@ -13,6 +13,7 @@ import sys
 
 from .. import cpp
 
+COMMON = "common/common.cuh"
 HARNESS = ("check", "timer", "memory", "compare", "options", "device", "yardsticks", "csv", "table", "matrix")  # in the order of who needs whom
 
 
@@ -156,9 +157,13 @@ def single(path):
         """Headers of the chapter's own, after those that they include themselves."""
         for name in names:
             file = os.path.normpath(os.path.join(folder, name))
-            if name.endswith("common.cuh") or file in seen:
+            if name.endswith("common.cuh"):
+                file = COMMON  # a lab names it from the root
+            if file in seen:
                 continue
             seen.add(file)
+            if file == COMMON:
+                continue
             text, of_system, of_header = without_includes(cpp.source(file), 0, False)
             take_headers(os.path.dirname(file), of_header)
             system.extend(of_system)
@@ -169,7 +174,7 @@ def single(path):
     system += of_system
     take_headers(os.path.dirname(path), own)
     code, headers = code.strip("\n"), {}
-    if any(name.endswith("common.cuh") for name in own):
+    if COMMON in seen:
         for name in HARNESS:
             header = cpp.source(f"common/{name}.cuh")
             text, of_system, _ = without_includes(header, end_of_comment(header), True)
