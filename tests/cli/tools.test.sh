@@ -707,6 +707,8 @@ printf '#include "../../common/common.cuh"\n#include "part.cuh"\n' |
   tee "$scratch/rooms/chapters/05_sum/sum.cu" >"$scratch/rooms/chapters/14_product/product.cu"
 printf '#include "../../../common/common.cuh"\n#include "../part.cuh"\n#include "../sum.cu"\n#include "../../03_x/y.cuh"\n' \
   >"$scratch/rooms/chapters/05_sum/experiments/guest.cu"
+echo '#include "../../../common/common.cuh"' >"$scratch/rooms/chapters/05_sum/experiments/shared.cuh"
+echo '#include "shared.cuh"' >"$scratch/rooms/chapters/05_sum/experiments/by_header.cu"
 cd "$scratch/rooms" || exit
 run "$python" "$tools/.." tools.checks.rooms --check
 cd - >/dev/null || exit
@@ -714,7 +716,8 @@ expect_status 1
 expect_output "chapters/05_sum/sum.cu: includes part.cuh: allowed: common/common.cuh"
 expect_output "guest.cu: includes ../sum.cu"
 expect_output "guest.cu: includes ../../03_x/y.cuh"
-expect "nothing else" [ "$(lines_in "$output")" -eq 3 ]
+expect_output "by_header.cu: includes chapters/05_sum/experiments/shared.cuh, which includes common/common.cuh: include that, too"
+expect "nothing else" [ "$(lines_in "$output")" -eq 4 ]
 
 # ---- profile -------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 //
 // Not always: bytes that a launch asks for besides can hide it.
 
+#include "../../../common/common.cuh"
 #include "squares.cuh"
 
 constexpr unsigned kBlocks = 8, kThreads = 64;
