@@ -150,14 +150,14 @@ def bounds():
         if name in KERNELS:
             needed = wavefronts(name)
             ax.plot([needed, needed], [place - 0.42, place + 0.42], color=style.RED, linewidth=2.5)
-            label += f", wavefronts {needed:.2f}"
+            label += f" ({needed:.2f})"
         style.words(ax, taken + 0.06, place, label)
     ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
     ax.axvline(CORES, color=style.BLACK, linewidth=1.2)
-    style.words(ax, 2.2, 2.5, "line: what the cores need", color=style.BLACK)
-    style.words(ax, 2.2, 1.5, "mark: what wavefronts need", color=style.RED)
+    style.words(ax, 1.75, 3.2, "black line: what the cores need")
+    style.words(ax, 1.75, 2.1, "mark, and number in brackets:\nwhat the wavefronts need", color=style.RED, va="top")
     ax.grid(axis="y", visible=False)
-    ax.set_xlim(0, 4.6)
+    ax.set_xlim(0, 4.3)
     style.save(fig, "bounds", "What a step takes in each version, and what its wavefronts need",
                "Bars of the clocks of a multiprocessor per step at m = n = k = 2048, with what the wavefronts of shared memory "
                "and L1 need: " + ", ".join(f"{r['version']} {clocks(r):.2f}" for r in rows) + " clocks.", rows)
