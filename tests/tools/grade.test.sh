@@ -115,6 +115,8 @@ PYTHON
 
 cat >"$scratch/expected" <<'END'
 binary_junk ex1 refused 0
+copied ex3 passed 3
+copier ex3 passed 3
 early_exit ex1 early 0
 early_exit ex2 early 0
 edited_check ex1 failed 0
