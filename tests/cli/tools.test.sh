@@ -66,6 +66,27 @@ for share in "1/3'" "\$(touch gone)/2"; do
   expect "$share: says what it has" has "$err$out" "no SHARE has a "
 done
 
+# ---- races ----------------------------------------------------------------------------------------
+
+mkdir -p "$scratch/raced"
+for program in 13_textures 13_stale_fetches; do
+  printf '#!/bin/sh\necho "race: seen by %s" >&2\nexit 1\n' $program >"$scratch/raced/$program"
+  chmod +x "$scratch/raced/$program"
+done
+# Where the sources and settings are, with a build folder of its own.
+races() { (cd "$scratch/here" && "$tools/run/races.sh" "$scratch/raced" "$@"); }
+mkdir "$scratch/here" && ln -s "$PWD/chapters" "$scratch/here/chapters"
+
+test_case "an experiment that is there to show a race is looked at when it is asked for, not among others"
+run races 13_stale_fetches
+expect_status 1
+expect "its race" has "$err" "race: seen by 13_stale_fetches"
+run races "13_textures 13_stale_fetches"
+expect "the chapter's" has "$err" "race: seen by 13_textures"
+expect "not its own" has_not "$err" "13_stale_fetches"
+run races 13_stale_fetches --seed 1
+expect_status 1
+
 # ---- the test runner -----------------------------------------------------------------------------
 
 mkdir -p "$scratch/runner/build/cpu/tests"
