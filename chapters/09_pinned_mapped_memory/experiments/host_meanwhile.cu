@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What can the host do while a copy is on its way?
 //
-// Nothing, if the memory is pageable: the call itself takes as long as the copy. The host's own copy
-// to pinned memory gives an idea how much of that is the CPU's copying; the driver's buffer is
-// smaller.
+// Nothing, if the memory is pageable: the call itself takes as long as the copy. How much of that
+// is the CPU's copying? The host's own copy to pinned memory gives an idea (the driver's buffer is
+// smaller).
 
 #include <cstring>
 
