@@ -766,15 +766,20 @@ TEST_CASE("one thread alone loses nothing by plain additions", "[data_races]") {
 }
 
 TEST_CASE("behind a fence every block reads the new value", "[data_races]") {
+  using namespace data_races;
   const unsigned grid = kOnGpu ? 64 : 2;
   for (int repeat = 0; repeat < repeats(20); ++repeat) {
-    const Found found = data_races::stale_reads<true>(grid);
+    const Found found = stale_reads<kFenced>(grid);
     CHECK(found.plausible);
     CHECK(found.wrong == 0);
     CHECK(found.of == grid - 1);
   }
   if (small_sizes()) return;  // a race
-  CHECK(data_races::stale_reads<false>(grid).plausible);
+  CHECK(stale_reads<kPlain>(grid).plausible);
+  for (const Found& found : {stale_reads<kOtherSector>(grid), stale_reads<kPastL1>(grid)}) {
+    CHECK(found.plausible);
+    if (!kOnGpu) CHECK(found.wrong == 0);  // blocks see each other's writes at once
+  }
 }
 
 TEST_CASE("of many blocks that write one element, one leaves its number", "[data_races]") {
