@@ -2,7 +2,7 @@
 // Do the lanes of a warp run in lockstep, so that they need not wait for each other?
 //
 // tree_bare      a warp's sum in shared memory, nothing between the levels: wrong
-// tree_volatile  the same with volatile, as in 2008: right by luck
+// tree_volatile  the same with volatile, as it was taught: right by luck
 // tree_late      the same in a warp whose lanes come at different times: out of luck
 // tree_syncwarp  with __syncwarp before each level: right
 // late_syncwarp  the same in a warp whose lanes come at different times: still right
