@@ -43,6 +43,7 @@ struct LineSummary {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
+  opt.expect_no_versions();
   ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
   const LineSummary line(weights_on_line());
   const double error = Picture().largest_error();
