@@ -75,8 +75,8 @@ TEST_CASE("micro tiles, with tiles and without, write nothing where C has ended"
   const Operands operands({37, 141, 35}, 3);
   const MatrixProduct product = operands.product();
   const Matrix a = product.a, b = product.b, c = product.c;
-  using namespace without_a_tile;
-  for (const auto kernel : {multiply_micro_bare, multiply_micro_tile}) {
+  for (const auto kernel :
+       {without_a_tile::multiply_micro_bare, without_a_tile::multiply_micro_tile}) {
     check_blocks_of(product, dim3(16, 16), dim3(128, 128),
                     [&](dim3 grid, dim3 block) { kernel<<<grid, block>>>(a, b, c); });
   }

@@ -21,7 +21,7 @@ __global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
 }
 
 // The matrix continued by zeros: what lies past its edge changes no sum.
-__device__ float at_or_zero(const Matrix& m, unsigned row, unsigned column) {
+__device__ float element_or_zero(const Matrix& m, unsigned row, unsigned column) {
   return row < m.height && column < m.width ? m.at(row, column) : 0.0f;
 }
 
@@ -33,8 +33,8 @@ __global__ void multiply_tiled(Matrix a, Matrix b, Matrix c) {
   const unsigned column = blockIdx.x * kSide + x;
   float sum = 0;
   for (unsigned first = 0; first < a.width; first += kSide) {
-    tile_a[y][x] = at_or_zero(a, row, first + x);
-    tile_b[y][x] = at_or_zero(b, first + y, column);
+    tile_a[y][x] = element_or_zero(a, row, first + x);
+    tile_b[y][x] = element_or_zero(b, first + y, column);
     __syncthreads();  // both tiles are complete before anyone reads them
     for (unsigned i = 0; i < kSide; ++i) sum += tile_a[y][i] * tile_b[i][x];
     __syncthreads();  // everyone has read before anyone loads the next tiles over these
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(kSide* kSide) multiply_micro_bare(Matrix a, Ma
     Factors from_a, from_b;
 #pragma unroll
     for (unsigned r = 0; r < kPerThread; ++r) {
-      from_a[r] = at_or_zero(a, row + r * kSide, i);
-      from_b[r] = at_or_zero(b, i, column + r * kSide);
+      from_a[r] = element_or_zero(a, row + r * kSide, i);
+      from_b[r] = element_or_zero(b, i, column + r * kSide);
     }
     add_products(sum, from_a, from_b);
   }
@@ -92,9 +92,9 @@ __global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Ma
   for (unsigned first = 0; first < a.width; first += kDepth) {
     for (unsigned e = y * kSide + x; e < kMicroTile * kDepth; e += kSide * kSide) {
       tile_a[e % kDepth][e / kDepth] =
-          at_or_zero(a, blockIdx.y * kMicroTile + e / kDepth, first + e % kDepth);
+          element_or_zero(a, blockIdx.y * kMicroTile + e / kDepth, first + e % kDepth);
       tile_b[e / kMicroTile][e % kMicroTile] =
-          at_or_zero(b, first + e / kMicroTile, blockIdx.x * kMicroTile + e % kMicroTile);
+          element_or_zero(b, first + e / kMicroTile, blockIdx.x * kMicroTile + e % kMicroTile);
     }
     __syncthreads();  // both tiles are complete before anyone reads them
 #pragma unroll
