@@ -72,11 +72,13 @@ TEST_CASE("fetching ahead works for other tiles, and naive for other blocks") {
 
 TEST_CASE("micro tiles, with tiles and without, write nothing where C has ended",
           "[without_a_tile]") {
-  const Operands operands({37, 141, 35}, 3);
+  // Four blocks; one lies inside of C.
+  const Operands operands({137, 141, 5}, 3);
   const MatrixProduct product = operands.product();
   const Matrix a = product.a, b = product.b, c = product.c;
   for (const auto kernel :
-       {without_a_tile::multiply_micro_bare, without_a_tile::multiply_micro_tile}) {
+       {without_a_tile::multiply_micro_bare, without_a_tile::multiply_micro_guarded,
+        without_a_tile::multiply_micro_tile}) {
     check_blocks_of(product, dim3(16, 16), dim3(128, 128),
                     [&](dim3 grid, dim3 block) { kernel<<<grid, block>>>(a, b, c); });
   }

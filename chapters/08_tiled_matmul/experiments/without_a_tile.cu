@@ -4,6 +4,7 @@
 //              from global memory   from tiles in shared memory
 // 1 element    naive                tiled_16
 // 8 x 8        micro_bare           micro_tile
+//              micro_guarded: each load asks for the edge, in micro_bare each block does
 //
 // All have blocks of 16 x 16 threads.
 
@@ -66,11 +67,11 @@ __device__ void store_sums(const Matrix& c, const Sums& sum) {
   }
 }
 
-// The factors come straight from global memory, and no barrier is needed.
-__global__ void __launch_bounds__(kSide* kSide) multiply_micro_bare(Matrix a, Matrix b, Matrix c) {
+// The factors come straight from global memory, and no barrier is needed. Each load asks whether it
+// lies past an edge.
+__device__ void add_to_the_edge(const Matrix& a, const Matrix& b, Sums& sum) {
   const unsigned row = blockIdx.y * kMicroTile + threadIdx.y;
   const unsigned column = blockIdx.x * kMicroTile + threadIdx.x;
-  Sums sum = {};
 #pragma unroll 4
   for (unsigned i = 0; i < a.width; ++i) {
     Factors from_a, from_b;
@@ -81,6 +82,42 @@ __global__ void __launch_bounds__(kSide* kSide) multiply_micro_bare(Matrix a, Ma
     }
     add_products(sum, from_a, from_b);
   }
+}
+
+// For blocks that lie inside of C: no load asks, and few addresses are computed.
+__device__ void add_inside(const Matrix& a, const Matrix& b, Sums& sum) {
+  const float* of_a[kPerThread];
+#pragma unroll
+  for (unsigned r = 0; r < kPerThread; ++r)
+    of_a[r] = &a.at(blockIdx.y * kMicroTile + threadIdx.y + r * kSide, 0);
+  const float* of_b = &b.at(0, blockIdx.x * kMicroTile + threadIdx.x);
+#pragma unroll 4
+  for (unsigned i = 0; i < a.width; ++i, of_b += b.stride) {
+    Factors from_a, from_b;
+#pragma unroll
+    for (unsigned r = 0; r < kPerThread; ++r) {
+      from_a[r] = of_a[r][i];
+      from_b[r] = of_b[r * kSide];
+    }
+    add_products(sum, from_a, from_b);
+  }
+}
+
+// Two blocks are to share a multiprocessor, as those of micro_tile do.
+__global__ void __launch_bounds__(kSide* kSide, 2)
+    multiply_micro_bare(Matrix a, Matrix b, Matrix c) {
+  Sums sum = {};
+  if ((blockIdx.y + 1) * kMicroTile <= c.height && (blockIdx.x + 1) * kMicroTile <= c.width)
+    add_inside(a, b, sum);
+  else
+    add_to_the_edge(a, b, sum);
+  store_sums(c, sum);
+}
+
+__global__ void __launch_bounds__(kSide* kSide, 2)
+    multiply_micro_guarded(Matrix a, Matrix b, Matrix c) {
+  Sums sum = {};
+  add_to_the_edge(a, b, sum);
   store_sums(c, sum);
 }
 
@@ -123,6 +160,8 @@ const Version<MatrixProduct> kVersions[] = {
     {"naive", "an element per thread, from global memory", launch<multiply_naive, kSide>},
     {"tiled_16", "an element per thread, from tiles", launch<multiply_tiled, kSide>},
     {"micro_bare", "8 x 8 elements, from global memory", launch<multiply_micro_bare, kMicroTile>},
+    {"micro_guarded", "the same, each load asks for the edge",
+     launch<multiply_micro_guarded, kMicroTile>},
     {"micro_tile", "8 x 8 elements, from tiles", launch<multiply_micro_tile, kMicroTile>},
 };
 
