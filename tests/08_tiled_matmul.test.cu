@@ -77,7 +77,7 @@ TEST_CASE("micro tiles, with tiles and without, write nothing where C has ended"
   const MatrixProduct product = operands.product();
   const Matrix a = product.a, b = product.b, c = product.c;
   for (const auto kernel :
-       {without_a_tile::multiply_micro_bare, without_a_tile::multiply_micro_guarded,
+       {without_a_tile::multiply_micro_bare, without_a_tile::multiply_micro_unguarded,
         without_a_tile::multiply_micro_tile}) {
     check_blocks_of(product, dim3(16, 16), dim3(128, 128),
                     [&](dim3 grid, dim3 block) { kernel<<<grid, block>>>(a, b, c); });
