@@ -5,6 +5,12 @@
 
 #include "matmul_testing.cuh"
 
+#define main experiment_main
+namespace without_a_tile {
+#include "../chapters/08_tiled_matmul/experiments/without_a_tile.cu"
+}
+#undef main
+
 template <class Check>
 void for_every_version(const Operands& operands, Check check) {
   const MatrixProduct product = operands.product();
@@ -13,6 +19,7 @@ void for_every_version(const Operands& operands, Check check) {
   for (const auto& version : kVersions) {
     if (&version != &last) check(version, product);
   }
+  for (const auto& version : without_a_tile::kVersions) check(version, product);
   check(last, product);
 }
 
@@ -60,6 +67,20 @@ TEST_CASE("fetching ahead works for other tiles, and naive for other blocks") {
   for (const dim3 threads : {dim3(1, 1), dim3(5, 3), dim3(32, 32)}) {
     check_blocks_of(product, threads, threads,
                     [&](dim3 grid, dim3 block) { multiply_naive<<<grid, block>>>(a, b, c); });
+  }
+}
+
+TEST_CASE("micro tiles, with tiles and without, write nothing where C has ended",
+          "[without_a_tile]") {
+  // Four blocks; one lies inside of C.
+  const Operands operands({137, 141, 5}, 3);
+  const MatrixProduct product = operands.product();
+  const Matrix a = product.a, b = product.b, c = product.c;
+  for (const auto kernel :
+       {without_a_tile::multiply_micro_bare, without_a_tile::multiply_micro_unguarded,
+        without_a_tile::multiply_micro_tile}) {
+    check_blocks_of(product, dim3(16, 16), dim3(128, 128),
+                    [&](dim3 grid, dim3 block) { kernel<<<grid, block>>>(a, b, c); });
   }
 }
 
