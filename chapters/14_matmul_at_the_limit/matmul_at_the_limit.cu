@@ -7,7 +7,7 @@
 // double_buffer     two slices in shared memory, one barrier per step
 // async_copies      four slices; copies of B pass no register
 // large_tiles       128 x 256 elements of C per block, 8 x 16 per thread
-// short_loop        the loop along a slice keeps its shape: loads stand between multiply-adds
+// short_loop        of a slice's 16 steps four are unrolled: loads stand between multiply-adds
 // cublas            the library
 // Run: make run CH=14
 
@@ -446,7 +446,8 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_large_tiles(Matrix a, Ma
 
 // ---- short_loop --------------------------------------------------------------------------------
 
-// TODO
+// The same, but of a slice's 16 steps the compiler unrolls four at a time, not all. In what order
+// it then issues loads and multiply-adds is its own choice.
 __global__ void __launch_bounds__(kThreads, 1) multiply_short_loop(Matrix a, Matrix b, Matrix c) {
   extern __shared__ __align__(128) float4 dynamic[];
   auto* const slices = reinterpret_cast<LargeSlice*>(dynamic);
@@ -567,7 +568,7 @@ const Version<MatrixProduct> kVersions[] = {
      launch<multiply_async_copies, kMicroTile, kAllSlices>},
     {"large_tiles", "128 x 256 elements of C per block, 8 x 16 per thread",
      launch<multiply_large_tiles, kColumns, kAllLargeSlices>},
-    {"short_loop", "the loop along a slice keeps its shape",
+    {"short_loop", "of a slice's 16 steps four are unrolled, not all",
      launch<multiply_short_loop, kColumns, kAllLargeSlices>},
     {"cublas", "cublasSgemm, FP32 without tensor cores", multiply_by_cublas},
 };
