@@ -104,7 +104,7 @@ struct ShapeModel {
     const unsigned left = s.tiles - s.dealt;
     const double elements = t.rows * t.columns, to_l2 = 4.0 * (t.rows + t.columns) * t.depth;
     Plan plan{Plan::kTiles, row, s.blocks, aligned != rows_aligned, 0, 0, 0};
-    // In the kernel of shares every step takes longer: it needs more registers.
+    // In the kernel of shares every step takes longer.
     const double more = left == 0 ? 1 : elements > 16384 ? kSharedLarge : kShared;
     const bool spans = left > 0 && s.blocks % left != 0;  // a block has parts of two tiles
     const double dealt = rounds(t, times, s.dealt, more * s.steps, times.begin);
