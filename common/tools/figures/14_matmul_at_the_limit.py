@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 14: a tile from the block down to the thread, the versions on their way to cuBLAS, and the whole way there."""
 
-import math
 import re
-import statistics
 
 from . import style
 
@@ -69,23 +67,6 @@ def limits():
                + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.", rows)
 
 
-def shapes(measured):
-    """The distribution of the ratios to cuBLAS: each kind of shape in order of its ratios."""
-    fig, ax = style.axes("shapes, in order [%]", "cuBLAS's time / ours", height=3.8)
-    looks = {"128s": ("multiples of 128", style.BLUE, "-"), "odd": ("odd", style.ORANGE, "--"), "thin": ("thin", style.GREEN, "-.")}
-    said = []
-    for kind, (name, color, line) in looks.items():
-        ratios = sorted(r["over_default"] for r in measured if r["kind"] == kind)
-        mean = statistics.geometric_mean(ratios)
-        ax.plot([100 * (i + 0.5) / len(ratios) for i in range(len(ratios))], ratios, color=color, linestyle=line, label=f"{name}: mean {mean:.2f}")
-        said.append(f"{name} from {ratios[0]:.2f} to {ratios[-1]:.2f}, geometric mean {mean:.2f}, {sum(x < 1 for x in ratios)} of {len(ratios)} below 1")
-    ax.axhline(1, color=style.BLACK, linestyle=":", linewidth=1.2)
-    style.log_axis(ax.yaxis, 0.8, 1, 1.5, 2, 3, 5, 9)
-    ax.legend(loc="upper left")
-    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 600 random shapes",
-               "The ratio of times, in order: " + "; ".join(said) + ".", measured)
-
-
 # ---- the whole course: the front page has these steps as a table -----------------------------------
 
 SIDE = 2048  # the only size at which each of the chapters measured all of these
@@ -97,7 +78,7 @@ COURSE = [
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
     ("14_matmul_at_the_limit", "2048", "wide_copies", "14  16 bytes per copy"),
     ("14_matmul_at_the_limit", "2048", "large_tiles", "14  large tiles, copied ahead"),
-    ("14_matmul_at_the_limit", "by_shape_2048", "by_shape", "14  no guards, chosen by shape"),
+    ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  no guards, chosen by shape"),
     ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
 ]
 
@@ -115,34 +96,12 @@ def course():
     colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
     style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds alone", limit), (0.01, 0.1, 1, 10))
     ax.set_xlim(0.01, 90)
-    style.save(fig, "course", "The ladder of the product, through three chapters",
+    style.save(fig, "course", "The ladder of the product, through four chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
                + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("2048"))
 
 
-def model(measured):
-    """What the model predicts beside what was measured, for the kernels that it chose."""
-    fig, ax = style.axes("predicted [us]", "measured [us]", height=4.4)
-    ends = [min(r["predicted_us"] for r in measured) / 1.2, max(r["predicted_us"] for r in measured) * 1.2]
-    said = []
-    for name, color, marker, wanted in (("aligned rows", style.BLUE, "o", True), ("unaligned rows", style.ORANGE, "x", False)):
-        chosen = [r for r in measured if (r["k"] % 4 == 0 and r["n"] % 4 == 0) == wanted]
-        near = sum(abs(math.log(r["us"] / r["predicted_us"])) < 0.05 for r in chosen)
-        said.append(f"{name}: {near} of {len(chosen)} within 5 %")
-        ax.plot([r["predicted_us"] for r in chosen], [r["us"] for r in chosen], marker, color=color, markersize=3.5,
-                linestyle="none", label=said[-1])
-    ax.plot(ends, ends, color=style.BLACK, linestyle=":", linewidth=1.2)
-    for axis in (ax.xaxis, ax.yaxis):
-        style.log_axis(axis, 5, 10, 100, 1000, 10000, number="g")
-    ax.legend(loc="upper left")
-    style.save(fig, "model", "by_shape: predicted and measured, at 600 random shapes",
-               "Times of the chosen kernels. " + "; ".join(said) + ". The dotted line is where both are equal.", measured)
-
-
 tiles()
 limits()
-random_shapes = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in (30, 41, 42)]
-shapes(random_shapes)
-model(random_shapes)
 course()

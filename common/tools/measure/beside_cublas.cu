@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chapter 14's product beside cuBLAS, over shapes drawn by a seed, as CSV: one process.
+// Chapter 15's product beside cuBLAS, over shapes drawn by a seed, as CSV: one process.
 //
 //   nvcc -O3 -std=c++17 -arch=native common/tools/measure/beside_cublas.cu -o beside -lcublas
 //   -lcublasLt
@@ -17,8 +17,8 @@
 // round), its interval the 6th and the 16th of them: 95 %.
 // "check" compares each product with one in double; "names" only launches cuBLAS, for a profiler,
 // "ours" only by_shape, for compute-sanitizer.
-// "chapters": the best kernels of chapters 07, 08 and 14 take turns with cublasSgemm in the same
-// way.
+// "chapters": the best kernels of chapters 07 and 08, and of chapter 15 large tiles and its choice,
+// take turns with cublasSgemm in the same way.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -33,7 +33,7 @@ namespace tiled {
 }
 #undef main
 #define main by_shape_main
-#include "../../../chapters/14_matmul_at_the_limit/experiments/by_shape.cu"
+#include "../../../chapters/15_matmul_of_any_shape/experiments/by_shape.cu"
 #undef main
 
 #include <array>
@@ -185,10 +185,10 @@ void compare_chapters(const Device& device) {
       return std::pair<const char*, std::function<void()>>(v.name, [&] { v.launch(product); });
     };
     const std::vector<std::pair<const char*, std::function<void()>>> ways = {
-        {"cublas", [&] { multiply_by_cublas(product); }},
+        {"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }},
         version(version_named(naive::kVersions, "columns_along_x")),
         version(version_named(tiled::kVersions, "micro_tile_wide")),
-        {"serpentine", [&] { launch_tiles(shaped); }},
+        {"whole_tiles", [&] { launch_whole_tiles(shaped); }},
         {"by_shape", [&] { launch_by_shape(shaped); }},
     };
     std::vector<std::function<void()>> launches;
@@ -284,7 +284,7 @@ int main(int argc, char** argv) {
     const auto of_default = ratios(ms[1], ms[0]), of_lt = ratios(ms[2], ms[0]);
     const char* const names[] = {"tiles",    "tickets",     "two_passes",
                                  "few_rows", "few_columns", "few_terms"};
-    const TileRow& t = kTileRows[plan.way < Plan::kFewRows ? plan.row : 0];
+    const FittedTile& t = kTiles[plan.way < Plan::kFewRows ? plan.row : 0];
     std::printf(
         "%u,%s,%u,%u,%u,%s,%ux%u,%u,%d,%.2f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%d,%.3f,%"
         "s,%s\n",
