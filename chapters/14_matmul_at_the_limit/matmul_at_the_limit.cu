@@ -5,9 +5,10 @@
 // addresses_once    whole tiles: no guard, and an address is computed once, not at each step
 // wide_copies       16 bytes per load from global memory and per store
 // double_buffer     two slices in shared memory, one barrier per step
-// async_copies      four slices; copies of B pass no register
-// large_tiles       128 x 256 elements of C per block, 8 x 16 per thread
-// short_loop        of a slice's 16 steps four are unrolled: loads stand between multiply-adds
+// b_first           a thread reads B's elements from shared memory before A's
+// large_tiles       128 x 256 elements of C per block, 8 x 16 per thread; B copied past registers
+// to_and_fro        multiply-adds go down a column, up the next: operands are used again at once
+// square_warps      a warp computes 64 x 64 elements, not 32 x 128
 // cublas            the library
 // Run: make run CH=14
 
@@ -292,21 +293,13 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-// ---- async_copies ------------------------------------------------------------------------------
+// ---- b_first -----------------------------------------------------------------------------------
 
-constexpr unsigned kSlices = 4, kAhead = kSlices - 1;
-
-struct Slice {
-  float a[kDepth][kMicroTile + kWide];
-  float b[kDepth][kMicroTile];
-};
-
-// A slice is brought kAhead steps before it is multiplied. Of B it is copied to shared memory past
-// the registers, and the thread goes on. A still passes them: a copy of 16 bytes cannot turn a row
-// into a column.
-__global__ void __launch_bounds__(kThreads, 2) multiply_async_copies(Matrix a, Matrix b, Matrix c) {
-  extern __shared__ __align__(128) float4 dynamic[];
-  auto* const slices = reinterpret_cast<Slice*>(dynamic);
+// The same, except that a thread reads its elements of B first, and then those of A. The order in
+// which the compiler issues loads and multiply-adds depends on it.
+__global__ void __launch_bounds__(kThreads, 2) multiply_b_first(Matrix a, Matrix b, Matrix c) {
+  __shared__ alignas(16) float tiles_a[2][kDepth][kMicroTile + kWide];
+  __shared__ alignas(16) float tiles_b[2][kDepth][kMicroTile];
   const unsigned t = threadIdx.x;
   const unsigned x = t / 32 % 2 * 8 + t / 2 % 8;
   const unsigned y = t / 64 * 4 + t / 16 % 2 * 2 + t % 2;
@@ -314,42 +307,41 @@ __global__ void __launch_bounds__(kThreads, 2) multiply_async_copies(Matrix a, M
   const unsigned row_b = t / 32, column_b = t % 32 * kWide;
   const float* next_a = &a.at(blockIdx.y * kMicroTile + row_a, column_a);
   const float* next_b = &b.at(row_b, blockIdx.x * kMicroTile + column_b);
-  float of_a[kDepth / 8][kWide];
+  float of_a[kDepth / 8][kWide], of_b[kDepth / 8][kWide];
 #pragma unroll
-  for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+  for (unsigned i = 0; i < kDepth; i += 8) {
+    load_four(next_a + i, of_a[i / 8]);
+    load_four(next_b + i * b.stride, of_b[i / 8]);
+  }
   float sum[kPerThread][kPerThread] = {};
-  const unsigned steps = a.width / kDepth;
-  for (unsigned step = 0; step < steps + kAhead; ++step) {
-    __pipeline_wait_prior(kAhead - 1);  // this thread's copies for what is multiplied have arrived
-    __syncthreads();  // and everyone's; and everyone has read the slice that is filled now
-    if (step < steps) {
-      Slice& slice = slices[step % kSlices];
+  for (unsigned first = 0; first < a.width; first += kDepth) {
+    auto& tile_a = tiles_a[first / kDepth % 2];
+    auto& tile_b = tiles_b[first / kDepth % 2];
 #pragma unroll
-      for (unsigned i = 0; i < kDepth; i += 8)
-        __pipeline_memcpy_async(&slice.b[row_b + i][column_b], next_b + i * b.stride, 16);
+    for (unsigned i = 0; i < kDepth; i += 8) {
 #pragma unroll
-      for (unsigned i = 0; i < kDepth; i += 8) {
-#pragma unroll
-        for (unsigned e = 0; e < kWide; ++e) slice.a[column_a + i + e][row_a] = of_a[i / 8][e];
-      }
+      for (unsigned e = 0; e < kWide; ++e) tile_a[column_a + i + e][row_a] = of_a[i / 8][e];
+      store_four(of_b[i / 8], &tile_b[row_b + i][column_b]);
+    }
+    __syncthreads();  // both tiles are complete; and everyone has read those of the step before
+    if (first + kDepth < a.width) {
       next_a += kDepth;
       next_b += std::size_t{kDepth} * b.stride;
-      if (step + 1 < steps) {
 #pragma unroll
-        for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+      for (unsigned i = 0; i < kDepth; i += 8) {
+        load_four(next_a + i, of_a[i / 8]);
+        load_four(next_b + i * b.stride, of_b[i / 8]);
       }
     }
-    __pipeline_commit();
-    if (step < kAhead) continue;
-    const Slice& slice = slices[(step - kAhead) % kSlices];
 #pragma unroll
     for (unsigned i = 0; i < kDepth; ++i) {
       float from_a[kPerThread], from_b[kPerThread];
 #pragma unroll
-      for (unsigned g = 0; g < kGroups; ++g) {
-        load_four(&slice.a[i][first_of(g, y)], &from_a[g * kWide]);
-        load_four(&slice.b[i][first_of(g, x)], &from_b[g * kWide]);
-      }
+      for (unsigned g = 0; g < kGroups; ++g)
+        load_four(&tile_b[i][first_of(g, x)], &from_b[g * kWide]);
+#pragma unroll
+      for (unsigned g = 0; g < kGroups; ++g)
+        load_four(&tile_a[i][first_of(g, y)], &from_a[g * kWide]);
 #pragma unroll
       for (unsigned r = 0; r < kPerThread; ++r) {
 #pragma unroll
@@ -372,16 +364,19 @@ __global__ void __launch_bounds__(kThreads, 2) multiply_async_copies(Matrix a, M
 
 constexpr unsigned kColumns = 256, kAcross = kColumns / kSide;  // of C: per block, per thread
 
-struct LargeSlice {
+// Rows and columns of a step: two of these are in shared memory.
+struct Slice {
   float a[kDepth][kMicroTile + kWide];
   float b[kDepth][kColumns];
 };
 
 // 8 x 16 elements per thread: 6 loads from a slice for 128 multiply-adds, not 4 for 64. One block
-// per multiprocessor is enough, so a thread may have 255 registers.
+// per multiprocessor is enough, so a thread may have 255 registers. Its pieces of B pass none of
+// them: they are copied to shared memory while the thread goes on. A still passes the registers,
+// a step earlier: a copy of 16 bytes cannot turn a row into a column.
 __global__ void __launch_bounds__(kThreads, 1) multiply_large_tiles(Matrix a, Matrix b, Matrix c) {
-  extern __shared__ __align__(128) float4 dynamic[];
-  auto* const slices = reinterpret_cast<LargeSlice*>(dynamic);
+  extern __shared__ __align__(16) float4 dynamic[];
+  auto* const slices = reinterpret_cast<Slice*>(dynamic);
   const unsigned t = threadIdx.x;
   const unsigned x = t / 32 % 2 * 8 + t / 2 % 8;
   const unsigned y = t / 64 * 4 + t / 16 % 2 * 2 + t % 2;
@@ -389,43 +384,57 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_large_tiles(Matrix a, Ma
   const unsigned row_b = t / 64, column_b = t % 64 * kWide;
   const float* next_a = &a.at(blockIdx.y * kMicroTile + row_a, column_a);
   const float* next_b = &b.at(row_b, blockIdx.x * kColumns + column_b);
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 4)
+    __pipeline_memcpy_async(&slices[0].b[row_b + i][column_b], next_b + i * b.stride, 16);
+  __pipeline_commit();
   float of_a[kDepth / 8][kWide];
 #pragma unroll
   for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
-  float sum[kPerThread][kAcross] = {};
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 8) {
+#pragma unroll
+    for (unsigned e = 0; e < kWide; ++e) slices[0].a[column_a + i + e][row_a] = of_a[i / 8][e];
+  }
   const unsigned steps = a.width / kDepth;
-  for (unsigned step = 0; step < steps + kAhead; ++step) {
-    __pipeline_wait_prior(kAhead - 1);  // this thread's copies for what is multiplied have arrived
-    __syncthreads();  // and everyone's; and everyone has read the slice that is filled now
-    if (step < steps) {
-      LargeSlice& slice = slices[step % kSlices];
+  if (steps > 1) {
+    next_a += kDepth;
+    next_b += std::size_t{kDepth} * b.stride;
+#pragma unroll
+    for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+  }
+  float sum[kPerThread][kAcross] = {};
+  for (unsigned step = 0; step < steps; ++step) {
+    __pipeline_wait_prior(0);  // what this thread copies has arrived
+    __syncthreads();  // and what all copy; and everyone has read the slice that is filled now
+    if (step + 1 < steps) {
+      Slice& slice = slices[(step + 1) % 2];
 #pragma unroll
       for (unsigned i = 0; i < kDepth; i += 4)
         __pipeline_memcpy_async(&slice.b[row_b + i][column_b], next_b + i * b.stride, 16);
+      __pipeline_commit();
 #pragma unroll
       for (unsigned i = 0; i < kDepth; i += 8) {
 #pragma unroll
         for (unsigned e = 0; e < kWide; ++e) slice.a[column_a + i + e][row_a] = of_a[i / 8][e];
       }
-      next_a += kDepth;
-      next_b += std::size_t{kDepth} * b.stride;
-      if (step + 1 < steps) {
+      if (step + 2 < steps) {
+        next_a += kDepth;
+        next_b += std::size_t{kDepth} * b.stride;
 #pragma unroll
         for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
       }
     }
-    __pipeline_commit();
-    if (step < kAhead) continue;
-    const LargeSlice& slice = slices[(step - kAhead) % kSlices];
+    const Slice& slice = slices[step % 2];
 #pragma unroll
     for (unsigned i = 0; i < kDepth; ++i) {
       float from_a[kPerThread], from_b[kAcross];
 #pragma unroll
-      for (unsigned g = 0; g < kGroups; ++g)
-        load_four(&slice.a[i][first_of(g, y)], &from_a[g * kWide]);
-#pragma unroll
       for (unsigned g = 0; g < kAcross / kWide; ++g)
         load_four(&slice.b[i][first_of(g, x)], &from_b[g * kWide]);
+#pragma unroll
+      for (unsigned g = 0; g < kGroups; ++g)
+        load_four(&slice.a[i][first_of(g, y)], &from_a[g * kWide]);
 #pragma unroll
       for (unsigned r = 0; r < kPerThread; ++r) {
 #pragma unroll
@@ -444,13 +453,13 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_large_tiles(Matrix a, Ma
   }
 }
 
-// ---- short_loop --------------------------------------------------------------------------------
+// ---- to_and_fro --------------------------------------------------------------------------------
 
-// The same, but of a slice's 16 steps the compiler unrolls four at a time, not all. In what order
-// it then issues loads and multiply-adds is its own choice.
-__global__ void __launch_bounds__(kThreads, 1) multiply_short_loop(Matrix a, Matrix b, Matrix c) {
-  extern __shared__ __align__(128) float4 dynamic[];
-  auto* const slices = reinterpret_cast<LargeSlice*>(dynamic);
+// The same, except for the order of the multiply-adds: down a column of the thread's elements, and
+// up the next one. Each multiply-add shares an operand with the one before it, at the turns too.
+__global__ void __launch_bounds__(kThreads, 1) multiply_to_and_fro(Matrix a, Matrix b, Matrix c) {
+  extern __shared__ __align__(16) float4 dynamic[];
+  auto* const slices = reinterpret_cast<Slice*>(dynamic);
   const unsigned t = threadIdx.x;
   const unsigned x = t / 32 % 2 * 8 + t / 2 % 8;
   const unsigned y = t / 64 * 4 + t / 16 % 2 * 2 + t % 2;
@@ -458,47 +467,64 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_short_loop(Matrix a, Mat
   const unsigned row_b = t / 64, column_b = t % 64 * kWide;
   const float* next_a = &a.at(blockIdx.y * kMicroTile + row_a, column_a);
   const float* next_b = &b.at(row_b, blockIdx.x * kColumns + column_b);
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 4)
+    __pipeline_memcpy_async(&slices[0].b[row_b + i][column_b], next_b + i * b.stride, 16);
+  __pipeline_commit();
   float of_a[kDepth / 8][kWide];
 #pragma unroll
   for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
-  float sum[kPerThread][kAcross] = {};
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 8) {
+#pragma unroll
+    for (unsigned e = 0; e < kWide; ++e) slices[0].a[column_a + i + e][row_a] = of_a[i / 8][e];
+  }
   const unsigned steps = a.width / kDepth;
-  for (unsigned step = 0; step < steps + kAhead; ++step) {
-    __pipeline_wait_prior(kAhead - 1);  // this thread's copies for what is multiplied have arrived
-    __syncthreads();  // and everyone's; and everyone has read the slice that is filled now
-    if (step < steps) {
-      LargeSlice& slice = slices[step % kSlices];
+  if (steps > 1) {
+    next_a += kDepth;
+    next_b += std::size_t{kDepth} * b.stride;
+#pragma unroll
+    for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+  }
+  float sum[kPerThread][kAcross] = {};
+  for (unsigned step = 0; step < steps; ++step) {
+    __pipeline_wait_prior(0);  // what this thread copies has arrived
+    __syncthreads();  // and what all copy; and everyone has read the slice that is filled now
+    if (step + 1 < steps) {
+      Slice& slice = slices[(step + 1) % 2];
 #pragma unroll
       for (unsigned i = 0; i < kDepth; i += 4)
         __pipeline_memcpy_async(&slice.b[row_b + i][column_b], next_b + i * b.stride, 16);
+      __pipeline_commit();
 #pragma unroll
       for (unsigned i = 0; i < kDepth; i += 8) {
 #pragma unroll
         for (unsigned e = 0; e < kWide; ++e) slice.a[column_a + i + e][row_a] = of_a[i / 8][e];
       }
-      next_a += kDepth;
-      next_b += std::size_t{kDepth} * b.stride;
-      if (step + 1 < steps) {
+      if (step + 2 < steps) {
+        next_a += kDepth;
+        next_b += std::size_t{kDepth} * b.stride;
 #pragma unroll
         for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
       }
     }
-    __pipeline_commit();
-    if (step < kAhead) continue;
-    const LargeSlice& slice = slices[(step - kAhead) % kSlices];
-#pragma unroll 4
+    const Slice& slice = slices[step % 2];
+#pragma unroll
     for (unsigned i = 0; i < kDepth; ++i) {
       float from_a[kPerThread], from_b[kAcross];
-#pragma unroll
-      for (unsigned g = 0; g < kGroups; ++g)
-        load_four(&slice.a[i][first_of(g, y)], &from_a[g * kWide]);
 #pragma unroll
       for (unsigned g = 0; g < kAcross / kWide; ++g)
         load_four(&slice.b[i][first_of(g, x)], &from_b[g * kWide]);
 #pragma unroll
-      for (unsigned r = 0; r < kPerThread; ++r) {
+      for (unsigned g = 0; g < kGroups; ++g)
+        load_four(&slice.a[i][first_of(g, y)], &from_a[g * kWide]);
 #pragma unroll
-        for (unsigned q = 0; q < kAcross; ++q) sum[r][q] += from_a[r] * from_b[q];
+      for (unsigned q = 0; q < kAcross; ++q) {
+#pragma unroll
+        for (unsigned p = 0; p < kPerThread; ++p) {
+          const unsigned r = q % 2 == 0 ? p : kPerThread - 1 - p;
+          sum[r][q] += from_a[r] * from_b[q];
+        }
       }
     }
   }
@@ -508,6 +534,92 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_short_loop(Matrix a, Mat
     for (unsigned q = 0; q < kAcross; q += kWide) {
       const unsigned row = blockIdx.y * kMicroTile + first_of(r / kWide, y) + r % kWide;
       const unsigned column = blockIdx.x * kColumns + first_of(q / kWide, x);
+      store_four(&sum[r][q], &c.at(row, column));
+    }
+  }
+}
+
+// ---- square_warps ------------------------------------------------------------------------------
+
+// The same, except for which elements a thread has: the lanes of a warp are 8 x 4, and their groups
+// stand side by side. A warp has a square of 64 x 64 elements, not 32 x 128 in pieces.
+__global__ void __launch_bounds__(kThreads, 1) multiply_square_warps(Matrix a, Matrix b, Matrix c) {
+  extern __shared__ __align__(16) float4 dynamic[];
+  auto* const slices = reinterpret_cast<Slice*>(dynamic);
+  const unsigned t = threadIdx.x;
+  const unsigned x = t / 32 % 4 * 16 + t % 4;
+  const unsigned y = t / 128 * 16 + t % 32 / 4;
+  const unsigned row_a = t / 2, column_a = t % 2 * kWide;
+  const unsigned row_b = t / 64, column_b = t % 64 * kWide;
+  const float* next_a = &a.at(blockIdx.y * kMicroTile + row_a, column_a);
+  const float* next_b = &b.at(row_b, blockIdx.x * kColumns + column_b);
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 4)
+    __pipeline_memcpy_async(&slices[0].b[row_b + i][column_b], next_b + i * b.stride, 16);
+  __pipeline_commit();
+  float of_a[kDepth / 8][kWide];
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+#pragma unroll
+  for (unsigned i = 0; i < kDepth; i += 8) {
+#pragma unroll
+    for (unsigned e = 0; e < kWide; ++e) slices[0].a[column_a + i + e][row_a] = of_a[i / 8][e];
+  }
+  const unsigned steps = a.width / kDepth;
+  if (steps > 1) {
+    next_a += kDepth;
+    next_b += std::size_t{kDepth} * b.stride;
+#pragma unroll
+    for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+  }
+  float sum[kPerThread][kAcross] = {};
+  for (unsigned step = 0; step < steps; ++step) {
+    __pipeline_wait_prior(0);  // what this thread copies has arrived
+    __syncthreads();  // and what all copy; and everyone has read the slice that is filled now
+    if (step + 1 < steps) {
+      Slice& slice = slices[(step + 1) % 2];
+#pragma unroll
+      for (unsigned i = 0; i < kDepth; i += 4)
+        __pipeline_memcpy_async(&slice.b[row_b + i][column_b], next_b + i * b.stride, 16);
+      __pipeline_commit();
+#pragma unroll
+      for (unsigned i = 0; i < kDepth; i += 8) {
+#pragma unroll
+        for (unsigned e = 0; e < kWide; ++e) slice.a[column_a + i + e][row_a] = of_a[i / 8][e];
+      }
+      if (step + 2 < steps) {
+        next_a += kDepth;
+        next_b += std::size_t{kDepth} * b.stride;
+#pragma unroll
+        for (unsigned i = 0; i < kDepth; i += 8) load_four(next_a + i, of_a[i / 8]);
+      }
+    }
+    const Slice& slice = slices[step % 2];
+#pragma unroll
+    for (unsigned i = 0; i < kDepth; ++i) {
+      float from_a[kPerThread], from_b[kAcross];
+#pragma unroll
+      for (unsigned g = 0; g < kAcross / kWide; ++g)
+        load_four(&slice.b[i][(g * 4 + x) * kWide], &from_b[g * kWide]);
+#pragma unroll
+      for (unsigned g = 0; g < kGroups; ++g)
+        load_four(&slice.a[i][(g * 8 + y) * kWide], &from_a[g * kWide]);
+#pragma unroll
+      for (unsigned q = 0; q < kAcross; ++q) {
+#pragma unroll
+        for (unsigned p = 0; p < kPerThread; ++p) {
+          const unsigned r = q % 2 == 0 ? p : kPerThread - 1 - p;
+          sum[r][q] += from_a[r] * from_b[q];
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (unsigned r = 0; r < kPerThread; ++r) {
+#pragma unroll
+    for (unsigned q = 0; q < kAcross; q += kWide) {
+      const unsigned row = blockIdx.y * kMicroTile + (r / kWide * 8 + y) * kWide + r % kWide;
+      const unsigned column = blockIdx.x * kColumns + (q / kWide * 4 + x) * kWide;
       store_four(&sum[r][q], &c.at(row, column));
     }
   }
@@ -553,8 +665,7 @@ void launch(const MatrixProduct& p) {
   kKernel<<<dim3(p.c.width / kColumnsOfTile, p.c.height / kMicroTile), kThreads, kBytes>>>(p.a, p.b,
                                                                                            p.c);
 }
-constexpr unsigned kAllSlices = kSlices * sizeof(Slice);
-constexpr unsigned kAllLargeSlices = kSlices * sizeof(LargeSlice);
+constexpr unsigned kBothSlices = 2 * sizeof(Slice);
 
 const Version<MatrixProduct> kVersions[] = {
     {"micro_tile_pairs", "8 x 8 elements of C per thread, as in chapter 08", launch_guarded},
@@ -564,12 +675,13 @@ const Version<MatrixProduct> kVersions[] = {
      launch<multiply_wide_copies, kMicroTile>},
     {"double_buffer", "two slices in shared memory, one barrier per step",
      launch<multiply_double_buffer, kMicroTile>},
-    {"async_copies", "four slices, B copied past the registers",
-     launch<multiply_async_copies, kMicroTile, kAllSlices>},
+    {"b_first", "B's elements are read before A's", launch<multiply_b_first, kMicroTile>},
     {"large_tiles", "128 x 256 elements of C per block, 8 x 16 per thread",
-     launch<multiply_large_tiles, kColumns, kAllLargeSlices>},
-    {"short_loop", "of a slice's 16 steps four are unrolled, not all",
-     launch<multiply_short_loop, kColumns, kAllLargeSlices>},
+     launch<multiply_large_tiles, kColumns, kBothSlices>},
+    {"to_and_fro", "multiply-adds go down a column and up the next",
+     launch<multiply_to_and_fro, kColumns, kBothSlices>},
+    {"square_warps", "a warp computes 64 x 64 elements, not 32 x 128",
+     launch<multiply_square_warps, kColumns, kBothSlices>},
     {"cublas", "cublasSgemm, FP32 without tensor cores", multiply_by_cublas},
 };
 
