@@ -5,6 +5,7 @@
 //   -lcublasLt
 //   ./beside SEED COUNT [check|names|ours]
 //   ./beside chapters
+//   ./beside ladder
 //
 // A third of the shapes has sides that are multiples of 128, a third odd ones, both log-uniform
 // from 1 to 8192; of the last third one or two sides are under 128, log-uniform from 1, the others
@@ -18,9 +19,10 @@
 // "check" compares each product with one in double; "names" only launches cuBLAS, for a profiler,
 // "ours" only by_shape, for compute-sanitizer.
 // "chapters": the best kernels of chapters 07 and 08, and of chapter 15 large tiles and its choice,
-// take turns with cublasSgemm in the same way.
+// take turns with cublasSgemm in the same way. "ladder": all versions of chapter 14 do.
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda_pipeline.h>
 
 #include "../../common.cuh"
 
@@ -30,6 +32,9 @@ namespace naive {
 }
 namespace tiled {
 #include "../../../chapters/08_tiled_matmul/tiled_matmul.cu"
+}
+namespace ladder {
+#include "../../../chapters/14_matmul_at_the_limit/matmul_at_the_limit.cu"
 }
 #undef main
 #define main by_shape_main
@@ -175,38 +180,55 @@ const auto& version_named(const Versions& versions, const std::string& name) {
                        [&](const auto& v) { return name == v.name; });
 }
 
+using Way = std::pair<const char*, std::function<void()>>;
+
+// A line of CSV for each of `ways` but the first, which is cuBLAS. They take turns.
+void compare(const std::vector<Way>& ways, std::size_t side, const Device& device) {
+  std::vector<std::function<void()>> launches;
+  for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
+  const auto ms = take_turns(launches, kRounds);
+  for (std::size_t way = 1; way < ways.size(); ++way) {
+    const auto of_cublas = ratios(ms[0], ms[way]);
+    std::printf("%s,%zu,%zu,%zu,%.2f,%.2f,%.3f,%.3f,%.3f,%s,%s\n", ways[way].first, side, side,
+                side, 1e3 * median_of(ms[way]), 1e3 * median_of(ms[0]), of_cublas[10], of_cublas[5],
+                of_cublas[15], device.name, version_text(device.runtime_version).c_str());
+  }
+}
+const char* const kColumnsOfCompare = "version,m,n,k,us,cublas_us,over_cublas,low,high,device,cuda";
+
 void compare_chapters(const Device& device) {
   const unsigned sms = device.multiProcessorCount;
-  std::puts("version,m,n,k,us,cublas_us,over_cublas,low,high,device,cuda");
+  std::puts(kColumnsOfCompare);
   for (const std::size_t side : {1024, 2048, 4096}) {
     const MatrixProduct product(side, side, side, 1);
     const ShapedProduct shaped{{side, side, side, 1}, sms};
-    const auto version = [&](const auto& v) {
-      return std::pair<const char*, std::function<void()>>(v.name, [&] { v.launch(product); });
-    };
-    const std::vector<std::pair<const char*, std::function<void()>>> ways = {
-        {"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }},
-        version(version_named(naive::kVersions, "columns_along_x")),
-        version(version_named(tiled::kVersions, "micro_tile_wide")),
-        {"whole_tiles", [&] { launch_whole_tiles(shaped); }},
-        {"by_shape", [&] { launch_by_shape(shaped); }},
-    };
-    std::vector<std::function<void()>> launches;
-    for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
-    const auto ms = take_turns(launches, kRounds);
-    for (std::size_t way = 1; way < ways.size(); ++way) {
-      const auto of_cublas = ratios(ms[0], ms[way]);
-      std::printf("%s,%zu,%zu,%zu,%.2f,%.2f,%.3f,%.3f,%.3f,%s,%s\n", ways[way].first, side, side,
-                  side, 1e3 * median_of(ms[way]), 1e3 * median_of(ms[0]), of_cublas[10],
-                  of_cublas[5], of_cublas[15], device.name,
-                  version_text(device.runtime_version).c_str());
-    }
+    const auto version = [&](const auto& v) { return Way(v.name, [&] { v.launch(product); }); };
+    compare({{"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }},
+             version(version_named(naive::kVersions, "columns_along_x")),
+             version(version_named(tiled::kVersions, "micro_tile_wide")),
+             {"whole_tiles", [&] { launch_whole_tiles(shaped); }},
+             {"by_shape", [&] { launch_by_shape(shaped); }}},
+            side, device);
+  }
+}
+
+void compare_ladder(const Device& device) {
+  std::puts(kColumnsOfCompare);
+  for (const std::size_t side : {1024, 2048, 4096, 8192}) {
+    const MatrixProduct product(side, side, side, 1);
+    std::vector<Way> ways = {
+        {"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }}};
+    for (const auto& version : ladder::kVersions)
+      if (version.name != std::string("cublas"))
+        ways.emplace_back(version.name, [&] { version.launch(product); });
+    compare(ways, side, device);
   }
 }
 
 int main(int argc, char** argv) {
   const Device device = describe_device(0);
   if (argc > 1 && argv[1] == std::string("chapters")) return compare_chapters(device), 0;
+  if (argc > 1 && argv[1] == std::string("ladder")) return compare_ladder(device), 0;
   const unsigned seed = argc > 1 ? std::atoi(argv[1]) : 30,
                  count = argc > 2 ? std::atoi(argv[2]) : 200;
   const std::string mode = argc > 3 ? argv[3] : "";
