@@ -214,8 +214,15 @@ void compare_chapters(const Device& device) {
 
 void compare_ladder(const Device& device) {
   std::puts(kColumnsOfCompare);
-  for (const std::size_t side : {1024, 2048, 4096, 8192}) {
-    const MatrixProduct product(side, side, side, 1);
+  MatrixProduct product(1, 1, 1, 1);  // its own matrices are not used
+  const std::size_t most = std::size_t{8} << 10;
+  const DeviceArray<float> a(most * most), b(most * most), c(most * most);
+  fill<<<1000, 256>>>(a, most * most, 1);
+  fill<<<1000, 256>>>(b, most * most, 7);
+  for (std::size_t side = 1024; side <= most; side *= 2) {
+    product.a = dense_matrix(a, side, side);
+    product.b = dense_matrix(b, side, side);
+    product.c = dense_matrix(c, side, side);
     std::vector<Way> ways = {
         {"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }}};
     for (const auto& version : ladder::kVersions)
