@@ -36,35 +36,26 @@ def tiles():
                f"threads lie {LANES_DOWN} x {LANES_ACROSS}, and each has groups of four rows and four columns: 8 rows and 16 columns in all.")
 
 
-LIMITS = {"shared": ("L1, shared memory", style.RED, "D"), "registers": ("register file", style.BLACK, "o"),
-          "l2": ("L2", style.GREEN, "^")}
+SIZES = {1024: (style.ORANGE, "D", "--"), 2048: (style.GREEN, "v", ":"), 4096: (style.BLUE, "o", "-"), 8192: (style.PURPLE, "s", "-.")}
 
 
-def limits():
-    """The measured time of each version, and what it must take at least."""
-    rows = style.rows("h200_limits.csv")
-    fig, ax = style.axes("time [ms]", height=4.6)
-    parts = {"multiply-adds": style.BLUE, "other instructions": style.SKY, "idle SMs": style.ORANGE, "rest": style.PALE}
-    shown = {}  # for the legend
-    for place, row in enumerate(reversed(rows)):
-        begin, issued = 0, row["issue_ms"]
-        ends = (row["multiply_adds_ms"], issued, issued * row["paid"], row["measured_ms"])
-        for (name, color), end in zip(parts.items(), ends):
-            shown[name] = ax.barh(place, end - begin, left=begin, color=color, height=0.66)
-            begin = end
-        for limit, (name, color, marker) in LIMITS.items():
-            (shown[name],) = ax.plot([row[f"{limit}_ms"]], [place], marker=marker, color=color, markeredgecolor="white",
-                                     markeredgewidth=0.8, markersize=7, linestyle="none")
-        style.words(ax, begin + 0.05, place, f"{begin:.2f}")
-    ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
-    ax.grid(axis="y", visible=False)
-    ax.set_xlim(0, 6.2)
-    ax.set_xticks(range(5))
-    ax.legend(shown.values(), shown.keys(), loc="lower right", borderaxespad=0.1, handlelength=1.2)
-    style.save(fig, "limits", "What each version must take, and what it takes",
-               "Bars of the measured time at 4096, in parts: multiply-adds, other instructions, idle multiprocessors, and the rest. "
-               + "; ".join(f"{r['version']} at least {r['bound_ms']:.2f} ms by {r['binding']}, measured {r['measured_ms']:.2f}" for r in rows)
-               + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.", rows)
+def ladder():
+    """cuBLAS's time over that of each version, at each size."""
+    rows = [r for r in style.rows("h200_turns.csv") if r["process"] == 1]
+    names = list(dict.fromkeys(r["version"] for r in rows))
+    fig, ax = style.axes("cuBLAS's time / ours", height=4.4)
+    said = []
+    for size, (color, marker, line) in SIZES.items():
+        ratios = {r["version"]: r["over_cublas"] for r in rows if r["m"] == size}
+        ax.plot([ratios[n] for n in names], range(len(names)), color=color, marker=marker, linestyle=line, markersize=6, label=f"{size:,} cubed")
+        said.append(f"at {size}: " + ", ".join(f"{n} {ratios[n]:.2f}" for n in names))
+    ax.axvline(1, color=style.BLACK, linestyle=":", linewidth=1.2)
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
+    ax.set_xlim(0.2, 1.12)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.22, 0.0))
+    style.save(fig, "ladder", "The versions beside cuBLAS, at four sizes",
+               "cuBLAS's time over that of each version, in turns: " + "; ".join(said) + ". A dotted line at 1.", rows)
 
 
 # ---- the whole course: the front page has these steps as a table -----------------------------------
@@ -76,8 +67,8 @@ COURSE = [
     ("07_naive_matmul", "default", "columns_along_x", "07  ... side by side"),
     ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
-    ("14_matmul_at_the_limit", "2048", "wide_copies", "14  16 bytes per copy"),
-    ("14_matmul_at_the_limit", "2048", "large_tiles", "14  large tiles, copied ahead"),
+    ("14_matmul_at_the_limit", "2048", "addresses_once", "14  addresses computed once"),
+    ("14_matmul_at_the_limit", "2048", "square_warps", "14  large tiles, operands used again"),
     ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  no guards, chosen by shape"),
     ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
 ]
@@ -103,5 +94,5 @@ def course():
 
 
 tiles()
-limits()
+ladder()
 course()
