@@ -18,7 +18,8 @@
 
 /// Four significant digits without an exponent, at most seven decimals: "0.002314", "12.63".
 inline std::string digits_text(double value) {
-  const int magnitude = value > 0 ? static_cast<int>(std::floor(std::log10(value))) : 0;
+  const bool has_digits = value > 0 && std::isfinite(value);
+  const int magnitude = has_digits ? static_cast<int>(std::floor(std::log10(value))) : 0;
   char text[48];
   std::snprintf(text, sizeof text, "%.*f", std::min(std::max(3 - magnitude, 0), 7), value);
   return text;
@@ -117,6 +118,7 @@ class Options {
       if (got == kHelp) print_help(question);
     }
     if (optind < argc) usage_error(argv[optind], ": unexpected; options begin with --");
+    if (list) csv.clear();  // nothing is measured, so no file is emptied
     std::FILE* const file = has_csv_file() ? std::fopen(csv.c_str(), "a") : stdout;
     if (file == nullptr) usage_error("--csv ", csv, ": cannot be written: ", std::strerror(errno));
     if (file != stdout) std::fclose(file);
@@ -130,6 +132,11 @@ class Options {
     for (std::size_t i = 0; i < own_; ++i)
       all += text(i == 0 ? "" : " · ", options_[i].name, " = ", *options_[i].value);
     return all;
+  }
+
+  /// For a program without a table of versions: --only and --list are usage errors.
+  void expect_no_versions() const {
+    if (list || !only.empty()) usage_error(list ? "--list" : "--only", ": there are no versions");
   }
 
   bool has_csv_file() const { return !csv.empty() && csv != "-"; }

@@ -553,7 +553,7 @@ TEST_CASE("the host's own work is checked wherever a row does it", "[host_meanwh
     if (works && copies) m.copy(m.pinned);  // or only the copy
     CHECK_FALSE((m.*row.is_right)("one half"));
   }
-  CHECK(rows_of(host_meanwhile::experiment_main, {"--n", "300"}).size() == 7);
+  CHECK(rows_of(host_meanwhile::experiment_main, {"--n", "300"}).size() == 8);
 }
 
 TEST_CASE("a row's call copies from the memory that its name says", "[host_meanwhile]") {
@@ -569,6 +569,14 @@ TEST_CASE("a row's call copies from the memory that its name says", "[host_meanw
     INFO(name);
     CHECK(m.words_came(name) == !is_pinned);
   }
+  Meanwhile m(100, 5, 9);  // the host's own copy: from plain memory, to pinned memory of its own
+  m.poison();
+  m.pinned[7] ^= 1;
+  m.host_copies();
+  CHECK(m.host_copied("from plain memory"));
+  CHECK(std::vector<unsigned>(m.staging, m.staging + 100) == m.pageable);
+  m.staging[99] ^= 1;
+  CHECK_FALSE(m.host_copied("one wrong bit"));
 }
 
 TEST_CASE("the time of a call leaves out the first one", "[host_meanwhile]") {
@@ -668,17 +676,40 @@ TEST_CASE("any number of chunks, over any number of streams, is right", "[chunk_
         INFO("n = " << n << ", " << chunks << " chunks, " << streams << " streams");
         c.poison();
         CHECK_FALSE(c.is_right("nothing ran"));
-        run_chunks(c, chunks);
+        CHECK_FALSE(c.words_came("nothing ran"));
+        run_chunks<true, true>(c, chunks);
         CHECK(c.is_right("overlapped"));
         const std::vector<unsigned> y = c.d_y.download();
         for (std::size_t i = 0; i < n; i += 97) CHECK(y[i] == mixed(c.h_x[i], 5));
+        c.poison();
+        run_chunks<true, false>(c, chunks);
+        CHECK(c.words_came("copies alone"));
+        CHECK(c.d_x.download() == std::vector<unsigned>(c.h_x, c.h_x + n));
+        CHECK_FALSE(c.is_right("no kernel ran"));
+        c.poison();
+        run_chunks<false, true>(c, chunks);
+        CHECK(c.is_right("kernels alone"));
+        CHECK_FALSE(c.words_came("nothing was copied"));
       }
     }
   }
   const auto names = names_of(rows_of(chunk_counts::experiment_main, {"--n", "2053"}));
-  REQUIRE(names.size() == 9);
+  REQUIRE(names.size() == 27);
   CHECK(names.front() == "overlapped chunks=1");
-  CHECK(names.back() == "overlapped chunks=256");
+  CHECK(names[8] == "overlapped chunks=256");
+  CHECK(names[9] == "copies_alone chunks=1");
+  CHECK(names.back() == "kernels_alone chunks=256");
+  const Chunks c(100, 5, 2, 9);  // each series does what its name says
+  for (const Series& series : chunk_counts::kSeries) {
+    const std::string name = series.name;
+    c.poison();
+    CHECK_FALSE((c.*series.is_right)("nothing ran"));
+    series.run(c, 3);
+    INFO(name);
+    CHECK((c.*series.is_right)(name));
+    CHECK(c.words_came(name) == (name != "kernels_alone"));
+    CHECK(c.is_right(name) == (name != "copies_alone"));
+  }
 }
 
 TEST_CASE("the ideal of overlapping is the slower part", "[chunk_counts]") {

@@ -55,11 +55,17 @@ namespace loads_and_tiles {
 namespace many_small_sums {
 #include "../chapters/10_atomics_last_block/experiments/many_small_sums.cu"
 }
+namespace shared_queue {
+#include "../chapters/10_atomics_last_block/experiments/shared_queue.cu"
+}
 namespace shared_ticket {
 #include "../chapters/10_atomics_last_block/experiments/shared_ticket.cu"
 }
 namespace sizes_against_cub {
 #include "../chapters/10_atomics_last_block/experiments/sizes_against_cub.cu"
+}
+namespace ticket_orders {
+#include "../chapters/10_atomics_last_block/experiments/ticket_orders.cu"
 }
 }  // namespace sums
 #undef main
@@ -268,6 +274,39 @@ TEST_CASE("every combination of loads adds every element at awkward sizes, block
 TEST_CASE("the last version and CUB add every element, at every size that they are compared at",
           "[sizes_against_cub]") {
   check_sums<sums::SumMemory>(sums::sizes_against_cub::kWays);
+}
+
+TEST_CASE("every ordered ticket lets the last block add every element", "[ticket_orders]") {
+  using sums::ticket_orders::kNothingOrdered, sums::ticket_orders::TicketMemory;
+  check_sums<TicketMemory>(sums::ticket_orders::kVersions);
+  const TicketMemory memory{{random_ints(3001, 0, 9, 23), 7, 64}};
+  CHECK(memory.ticket_is_back("before a launch"));
+  const unsigned drawn = 1;
+  CUDA_CHECK(cudaMemcpy(memory.ticket.get(), &drawn, sizeof drawn, cudaMemcpyHostToDevice));
+  CHECK_FALSE(memory.ticket_is_back("a number drawn"));
+  CUDA_CHECK(cudaMemset(memory.ticket, 0, sizeof drawn));
+  if (small_sizes()) return;  // what follows is a race
+  for (int repeat = 0; repeat < 3; ++repeat) CHECK(runs_right(kNothingOrdered, memory));
+}
+
+TEST_CASE("every way to add in shared memory adds the number of each thread", "[shared_queue]") {
+  using sums::shared_queue::QueueMemory;
+  for (const unsigned block : {32u, 96u, 512u, 1024u}) {
+    const QueueMemory memory{{{0}, 5, block}};
+    for (const auto& version : sums::shared_queue::kVersions) {
+      INFO(version.name << ", block " << block);
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, memory));
+      memory.poison();
+      CHECK_FALSE(memory.sums_are_right("nothing ran"));
+    }
+  }
+  // By hand: blocks of 32, numbers 0 to 31, 32 to 63, ...
+  const QueueMemory by_hand{{{0}, 3, 32}};
+  for (const Sum last : {2544u, 2545u}) {
+    const std::vector<Sum> values = {496, 1520, last};
+    CUDA_CHECK(cudaMemcpy(by_hand.partials, values.data(), 24, cudaMemcpyHostToDevice));
+    CHECK(by_hand.sums_are_right("by hand") == (last == 2544));
+  }
 }
 
 TEST_CASE("many small sums in a row are all right, whatever the block and the largest grid",
@@ -727,15 +766,20 @@ TEST_CASE("one thread alone loses nothing by plain additions", "[data_races]") {
 }
 
 TEST_CASE("behind a fence every block reads the new value", "[data_races]") {
+  using namespace data_races;
   const unsigned grid = kOnGpu ? 64 : 2;
   for (int repeat = 0; repeat < repeats(20); ++repeat) {
-    const Found found = data_races::stale_reads<true>(grid);
+    const Found found = stale_reads<kFenced>(grid);
     CHECK(found.plausible);
     CHECK(found.wrong == 0);
     CHECK(found.of == grid - 1);
   }
   if (small_sizes()) return;  // a race
-  CHECK(data_races::stale_reads<false>(grid).plausible);
+  CHECK(stale_reads<kPlain>(grid).plausible);
+  for (const Found& found : {stale_reads<kOtherSector>(grid), stale_reads<kPastL1>(grid)}) {
+    CHECK(found.plausible);
+    if (!kOnGpu) CHECK(found.wrong == 0);  // blocks see each other's writes at once
+  }
 }
 
 TEST_CASE("of many blocks that write one element, one leaves its number", "[data_races]") {

@@ -58,7 +58,7 @@ constexpr unsigned kThreadsPerMultiprocessor = 1024;
 #endif
 
 // The same, but the loads of the next tiles are issued before the arithmetic on the present
-// ones: the wait for memory and the arithmetic overlap. Two registers per thread buy it. The
+// ones: the wait for memory and the arithmetic overlap. Two variables per thread hold them. The
 // launch bound holds the kernel to 32 registers, so that two blocks of 1024 threads share a
 // multiprocessor: one register more would leave room for one.
 template <unsigned kTile>

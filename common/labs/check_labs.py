@@ -310,21 +310,28 @@ def compute_sanitizer(trial):
 
 
 def share_of(trials, text):
-    """Starters and solutions, and when the text is k/n, part k of n of the mutants, of the alternatives and of the
-    solutions under the sanitizers."""
+    """When the text is k/n, part k of n of the mutants, of the alternatives and of the solutions under the sanitizers,
+    and of the starters and solutions, which every change of a lab wants to see, a part five times as large."""
     if not text:
         return trials
-    kinds = {"mutants": [], "alternatives": [], "solutions under the sanitizers": []}
+    kinds = {"starters and solutions": [], "mutants": [], "alternatives": [], "solutions under the sanitizers": []}
     for trial in trials:
         if trial.role in ("mutant", "alternative"):
             kinds[f"{trial.role}s"].append(trial)
         elif trial.variant == "cpu-asan":
             kinds["solutions under the sanitizers"].append(trial)
+        else:
+            kinds["starters and solutions"].append(trial)
     left_out, said = set(), []
     for name, kind in kinds.items():
         kept = edits.part_of(kind, text)
         if kept is None:
-            raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
+            raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the labs' proofs, as in 1/3")
+        if name == "starters and solutions":
+            part, parts = map(int, text.split("/"))
+            larger = max(1, parts // 5)
+            labs = edits.part_of(list(dict.fromkeys(trial.lab for trial in kind)), f"{(part - 1) % larger + 1}/{larger}")
+            kept = [trial for trial in kind if trial.lab in labs]
         left_out |= set(kind) - set(kept)
         said.append(f"{len(kept)} of {len(kind)} {name}")
     print(f"part {text.replace('/', ' of ')}: {', '.join(said)}")

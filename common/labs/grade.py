@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 
-from . import audit, folders, grade_files, outcome as outcomes, runner, sandbox, submission, todo
+from . import alike, audit, folders, grade_files, outcome as outcomes, runner, sandbox, submission, todo
 from .catalogue import UsageError, choose, jobs, read
 from .class_folder import Roster, base_of, ignored_in, place_of, shown, students_in
 
@@ -376,7 +376,7 @@ def main(labs, settings, builder):
         results.setdefault(job.student, {})[job.lab.label] = job.result
     about = {name: ignored_in(root, bases[name], labs) if root else [] for name, root in roots.items()}
     kept_out = grader.box.what_is_not_kept_out()
-    grades = grade_files.grades(labs, names, results, about, backend, notes + others, kept_out, roster)
+    grades = grade_files.grades(labs, names, results, about, backend, notes + others + alike.remarks(labs, all_jobs), kept_out, roster)
     lost = sum(1 for job in all_jobs if job.result["verdict"] == "lost")
     problem = kept.finish(grades, lost)
     grade_files.print_summary(grades)

@@ -50,6 +50,12 @@ for program in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
     if [ $status -eq 77 ]; then skip "no usable GPU"; break; fi
     expect_status 0
   done < <(common/tools/run/settings.sh small "$program")
+  if grep -q common.cuh "$source"; then
+    test_case "${program%%_*} $topic: --list names versions, or says that there are none"
+    # shellcheck disable=SC2086  # options are words
+    run "$programs/$program" --list $(common/tools/run/settings.sh small "$program" | head -1)
+    if [ $status -eq 2 ]; then expect_usage_error "--list: there are no versions"; else expect "a version" [ -n "$out" ]; fi
+  fi
   [ "$backend" = cpu ] || continue
   while read -r options; do
     # shellcheck disable=SC2086  # options are words

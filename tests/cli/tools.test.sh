@@ -66,6 +66,27 @@ for share in "1/3'" "\$(touch gone)/2"; do
   expect "$share: says what it has" has "$err$out" "no SHARE has a "
 done
 
+# ---- races ----------------------------------------------------------------------------------------
+
+mkdir -p "$scratch/raced"
+for program in 13_textures 13_stale_fetches; do
+  printf '#!/bin/sh\necho "race: seen by %s" >&2\nexit 1\n' $program >"$scratch/raced/$program"
+  chmod +x "$scratch/raced/$program"
+done
+# Where the sources and settings are, with a build folder of its own.
+races() { (cd "$scratch/here" && "$tools/run/races.sh" "$scratch/raced" "$@"); }
+mkdir "$scratch/here" && ln -s "$PWD/chapters" "$scratch/here/chapters"
+
+test_case "an experiment that is there to show a race is looked at when it is asked for, not among others"
+run races 13_stale_fetches
+expect_status 1
+expect "its race" has "$err" "race: seen by 13_stale_fetches"
+run races "13_textures 13_stale_fetches"
+expect "the chapter's" has "$err" "race: seen by 13_textures"
+expect "not its own" has_not "$err" "13_stale_fetches"
+run races 13_stale_fetches --seed 1
+expect_status 1
+
 # ---- the test runner -----------------------------------------------------------------------------
 
 mkdir -p "$scratch/runner/build/cpu/tests"
@@ -707,6 +728,8 @@ printf '#include "../../common/common.cuh"\n#include "part.cuh"\n' |
   tee "$scratch/rooms/chapters/05_sum/sum.cu" >"$scratch/rooms/chapters/14_product/product.cu"
 printf '#include "../../../common/common.cuh"\n#include "../part.cuh"\n#include "../sum.cu"\n#include "../../03_x/y.cuh"\n' \
   >"$scratch/rooms/chapters/05_sum/experiments/guest.cu"
+echo '#include "../../../common/common.cuh"' >"$scratch/rooms/chapters/05_sum/experiments/shared.cuh"
+echo '#include "shared.cuh"' >"$scratch/rooms/chapters/05_sum/experiments/by_header.cu"
 cd "$scratch/rooms" || exit
 run "$python" "$tools/.." tools.checks.rooms --check
 cd - >/dev/null || exit
@@ -714,7 +737,8 @@ expect_status 1
 expect_output "chapters/05_sum/sum.cu: includes part.cuh: allowed: common/common.cuh"
 expect_output "guest.cu: includes ../sum.cu"
 expect_output "guest.cu: includes ../../03_x/y.cuh"
-expect "nothing else" [ "$(lines_in "$output")" -eq 3 ]
+expect_output "by_header.cu: includes chapters/05_sum/experiments/shared.cuh, which includes common/common.cuh: include that, too"
+expect "nothing else" [ "$(lines_in "$output")" -eq 4 ]
 
 # ---- profile -------------------------------------------------------------------------------------
 

@@ -75,6 +75,7 @@ TEST_CASE("bytes_text and digits_text write what a person would") {
   CHECK(digits_text(12.634) == "12.63");
   CHECK(digits_text(4542.4) == "4542");
   CHECK(digits_text(0) == "0.000");
+  CHECK(digits_text(HUGE_VAL) == "inf");
   CHECK(text("block=", 256u, " of ", std::string("x"), ": ", 2.0 / 3, " ms", 'k') ==
         "block=256 of x: 0.6667 msk");
 }

@@ -71,6 +71,12 @@ TEST_CASE("--list names the rows and wants none") {
   CHECK(wanted({"--list"}, {"first", "second"}) == std::vector<bool>{false, false});
 }
 
+TEST_CASE("--list leaves the file of --csv as it is") {
+  const Parsed p({"--list", "--csv", "/no/such/folder/rows.csv"});
+  CHECK(p.opt.list);
+  CHECK(p.opt.csv.empty());
+}
+
 TEST_CASE("options may be written with a space or an equals sign, in any order") {
   const Parsed p({"--seed=9", "--n", "2Ki", "--only", "second", "--csv=-"});
   CHECK(p.n == 2048);

@@ -24,6 +24,23 @@ answers 0 "8 mutants rejected" share 1/2
 answers 0 "7 mutants rejected" share 2/2
 answers 2 "SHARE=3/2: expected k/n" share 3/2
 
+test_case "of starters and solutions a part tries a larger part, each lab's two together, and the parts are all of them"
+run "$(common/tools/setup/python.sh)" -c '
+import sys
+sys.path.insert(0, ".")
+from common.labs import catalogue, check_labs
+
+labs = catalogue.labs_of("05_shared_tree_reduction")
+trials = [check_labs.Try(lab, role, "", "cpu") for lab in labs for role in ("starter", "solution")]
+parts = [check_labs.share_of(trials, f"{k}/10") for k in range(1, 11)]
+print("whole" if set(sum(parts, [])) == set(trials) else "not whole")
+print("halves" if {len(part) for part in parts} == {len(trials) // 2} else "other parts")
+print("pairs" if all({t.role for t in part if t.lab is lab} != {"starter"} for part in parts for lab in labs) else "single")'
+expect_status 0
+expect_output "whole"
+expect_output "halves"
+expect_output "pairs"
+
 # broken NAME FILE SED_SCRIPT TEXT: with FILE changed that way make check-labs says TEXT
 broken() {
   test_case "make check-labs notices $1"

@@ -46,6 +46,17 @@ with_48_kib | sed 's/^  largest\[t\] = .*/&\n  if (t < 2) largest[12000] = t;/' 
 mutant ex2_block_tree no_barrier_in_the_loop | hand_in racing ex2_block_tree
 mutant ex2_block_tree barrier_only_where_work_is | hand_in stuck ex2_block_tree
 hand_in half_done ex1_block_sum <"$exercises/solutions/ex1_block_sum.cu"
+# The same helper twice, with other names.
+own_helper='inline __device__ int folded(const int* values, int count) {
+  int best = count > 0 ? values[0] : -1;
+  for (int at = 1; at < count; ++at) {
+    if (values[at] > best) best = values[at];
+    else if (values[at] == best) continue;
+  }
+  return best < 0 ? -best : best;
+}'
+with_text ex3_block_maximum "$own_helper" | hand_in copied ex3_block_maximum
+with_text ex3_block_maximum "$(sed 's/values/w/g; s/best/top/g; s/folded/largest_of/; s/ at/ i/g; s/\[at/[i/g; s/++at/++i/' <<<"$own_helper")" | hand_in copier ex3_block_maximum
 hand_in half_done ex2_block_tree <"$exercises/ex2_block_tree.cu"
 mkdir -p "$class/empty"
 echo 'this is no C++' | hand_in not_compiling ex1_block_sum
@@ -104,6 +115,8 @@ PYTHON
 
 cat >"$scratch/expected" <<'END'
 binary_junk ex1 refused 0
+copied ex3 passed 3
+copier ex3 passed 3
 early_exit ex1 early 0
 early_exit ex2 early 0
 edited_check ex1 failed 0
@@ -182,6 +195,10 @@ test_case "changed checks and files beside the folders are named and ignored"
 run cat "$grades"
 expect_output "ex1_block_sum.check.cu: ignored, the check is the tutorial's own"
 expect_output "notes.txt: not a folder, ignored"
+
+test_case "two submissions that differ in names are remarked, right ones like the solution are not"
+expect_output "05_shared_tree_reduction/ex3_block_maximum: copied and copier read alike: 100% of what is their own, names apart"
+expect "no other pair" [ "$(grep -c 'read alike' <<<"$output")" -eq 1 ]
 
 test_case "the XML counts what the JSON holds"
 cat >"$scratch/compare.py" <<'PYTHON'

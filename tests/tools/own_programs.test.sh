@@ -406,6 +406,7 @@ done
 expect "nothing else" [ "$(grep -c ': error: ' <<<"$err")" -eq 11 ]
 
 cat >work/of_both.cu <<'END'
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -432,7 +433,7 @@ BOTH float either(float x) {
 #endif
 }
 template <class F> __global__ void apply(F f) { total += f(total); }
-__global__ void all(int scale) {
+__global__ void __launch_bounds__(std::min(256, 128), count) all(int scale) {
   static const int table[2] = {1, 2};
   Derived d, e = d;
   auto more = [&](int x) { return d[x]; };

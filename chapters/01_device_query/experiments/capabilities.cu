@@ -56,6 +56,7 @@ std::string known_text(int value) { return value > 0 ? std::to_string(value) : "
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_capabilities", "what does a compute capability stand for?", {});
+  opt.expect_no_versions();
   std::printf(
       "| capability | generation | sold as, for example       | FP32 | FP64    | warps |\n"
       "| ---------- | ---------- | -------------------------- | ---: | ------: | ----: |\n");

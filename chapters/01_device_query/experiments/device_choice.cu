@@ -43,6 +43,7 @@ int best_match(const Wish& wish) {
 // What both make of four wishes; the last two no device can fulfil.
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_device_choice", "which device is chosen for a wish?", {});
+  opt.expect_no_versions();
   require_device(opt);
   std::printf(
       "| wanted: capability, memory  | cudaChooseDevice | first that has both |\n"

@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
   std::size_t n = 1000;
   const Options opt(argc, argv, "02_ways_to_a_variable", "which ways lead to a variable?",
                     {{"n", &n, 1, 1_Gi, "ints to sum"}});
+  opt.expect_no_versions();
   open_device(opt);
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
   const DeviceArray<int> d_x(x);

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 1_Gi, "ints to sum"},
                      {"block", &block, 1, 1024, "threads per block"},
                      {"grid", &grid, 1, 1_Mi, "blocks [two and a half waves]"}});
+  opt.expect_no_versions();
   const Device device = open_device(opt);
   const unsigned wave = blocks_held(sum_recorded, block);
   if (grid == 0) grid = wave * 5 / 2;

@@ -71,14 +71,16 @@ int main(int argc, char** argv) {
   table.note("one load alone takes ", ns, " ns; ", read_gbps, " GB/s for that long are ",
              ns * read_gbps / 1e6, " MB in flight");
   const unsigned sms = table.device.multiProcessorCount;
-  const unsigned places = sms * table.device.maxThreadsPerMultiProcessor;
+  const auto fitting = [&](unsigned block) {  // so many blocks of that size, by their threads
+    return sms * (table.device.maxThreadsPerMultiProcessor / block);
+  };
   table.note(in_flight("one_block_512", 1, 512, 4, ns, read_gbps));
   table.note(in_flight("eight_blocks_64", 8, 64, 4, ns, read_gbps));
   table.note(in_flight("one_block_per_sm", sms, 256, 4, ns, read_gbps));
-  table.note(in_flight("occupancy_grid", places / 256, 256, 4, ns, read_gbps));
-  table.note(in_flight("occupancy_api_block", places / 1024, 1024, 4, ns, read_gbps));
-  table.note(in_flight("four_in_flight", places / 256, 256, 4 * 4, ns, read_gbps));
-  table.note(in_flight("one_wide_load", places / 256, 256, 16, ns, read_gbps));
+  table.note(in_flight("occupancy_grid", fitting(256), 256, 4, ns, read_gbps));
+  table.note(in_flight("occupancy_api_block", fitting(1024), 1024, 4, ns, read_gbps));
+  table.note(in_flight("four_in_flight", fitting(256), 256, 4 * 4, ns, read_gbps));
+  table.note(in_flight("one_wide_load", fitting(256), 256, 16, ns, read_gbps));
   table.note(in_flight("eight_wide_loads", sms, 256, 8 * 16, ns, read_gbps));
   return table.finish();
 }

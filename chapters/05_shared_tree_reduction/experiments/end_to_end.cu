@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What does the whole sum cost, from the data in the host's memory to an answer there?
 
+#include "../../../common/common.cuh"
 #include "squares.cuh"
 
 constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware

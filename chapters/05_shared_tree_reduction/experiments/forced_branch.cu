@@ -8,6 +8,7 @@
 // Per block of 256 a warp without a lane that adds meets 17 additions in the trees by a mask and 52
 // in the others; with predicates it executes two loads and a store each time, all switched off.
 
+#include "../../../common/common.cuh"
 #include "squares.cuh"
 
 constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware

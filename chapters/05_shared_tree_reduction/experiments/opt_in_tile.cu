@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What does a block gain, and lose, with more shared memory than it gets without asking?
 
+#include "../../../common/common.cuh"
 #include "squares.cuh"
 
 constexpr unsigned kTileItems = 8192;                       // partial sums

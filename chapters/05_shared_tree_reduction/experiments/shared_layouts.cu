@@ -6,6 +6,7 @@
 
 #include <climits>
 
+#include "../../../common/common.cuh"
 #include "squares.cuh"
 
 // There is one dynamic array per launch. Several typed ones are carved from it, those with the

@@ -3,6 +3,7 @@
 //
 // Not always: bytes that a launch asks for besides can hide it.
 
+#include "../../../common/common.cuh"
 #include "squares.cuh"
 
 constexpr unsigned kBlocks = 8, kThreads = 64;
@@ -44,6 +45,7 @@ bool is_noticed(std::size_t dynamic_bytes) {
 // The launch with stray bytes comes first: after an error the device is of no more use.
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "05_stray_bytes", "does anything notice an array too small?", {});
+  opt.expect_no_versions();
   open_device(opt);
   const bool noticed = is_noticed(kThreads * sizeof(long long)) || is_noticed(0);
   std::printf(noticed ? "noticed\n" : "not noticed: the array is too small all the same\n");

@@ -50,6 +50,7 @@ bool table_holds(const std::vector<int>& words) {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "06_large_copy", "what becomes of a copy that is too large?", {});
+  opt.expect_no_versions();
   open_device(opt);
   std::vector<int> words(kWords);
   std::iota(words.begin(), words.end(), 0);

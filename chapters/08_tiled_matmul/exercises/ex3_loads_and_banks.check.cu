@@ -35,11 +35,11 @@ TEST_CASE("the predictions are what the kernels ask for") {
   }
   REQUIRE(loads.size() == 2);
   const std::string notes = "chapters/08_tiled_matmul/README.md: ";
-  lab::predict("kLoadsOfA", kLoadsOfA, loads[0], notes + "Tiles");
-  lab::predict("kLoadsOfB", kLoadsOfB, loads[1], notes + "Tiles");
+  lab::predict("kLoadsOfA", kLoadsOfA, loads[0], notes + "Fetched together");
+  lab::predict("kLoadsOfB", kLoadsOfB, loads[1], notes + "Fetched together");
   lab::predict("kBarriers", kBarriers, static_cast<double>(launches.at(0).barriers),
-               notes + "Tiles");
-  const std::string banks = notes + "A column in one bank";
+               notes + "Fetched together");
+  const std::string banks = notes + "Four in one load";
   lab::predict("kRowsOf16", kRowsOf16, wavefronts_of_column(store_column<16, 0>, 16), banks);
   lab::predict("kRowsOf17", kRowsOf17, wavefronts_of_column(store_column<16, 1>, 16), banks);
   lab::predict("kRowsOf36", kRowsOf36, wavefronts_of_column(store_column<32, 4>, 32), banks);

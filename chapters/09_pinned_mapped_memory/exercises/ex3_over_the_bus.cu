@@ -15,7 +15,7 @@ constexpr int kSectorsOfPairs = -1;     // TODO: read_pairs
 constexpr int kSectorsEveryNinth = -1;  // TODO: read_every_ninth
 
 // How many of them cross the bus? Each block runs on an SM of its own. That SM's L1 keeps what the
-// block has read, until the kernel ends. The L2, which all SMs share, keeps no host memory.
+// block has read, until the kernel ends. In the L2, which all SMs share, it is not found.
 constexpr int kPairsOverTheBus = -1;  // TODO: read_pairs
 
 // One engine copies in, the multiprocessors compute, one engine copies out; each does one thing at

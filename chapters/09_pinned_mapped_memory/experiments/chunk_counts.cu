@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How many chunks are best?
 //
-// More of them overlap better, and each costs the start of a copy and of a kernel.
+// More of them overlap better, and each costs the start of a copy and of a kernel. Which of the two
+// costs more, the copies alone and the kernels alone tell.
 
 #include "../../../common/common.cuh"
 #include "rounds.cuh"
@@ -9,9 +10,10 @@
 // Words in pinned memory, their place on the device, and the streams over which the chunks go.
 struct Chunks {
   Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
-      : n(words), rounds(rounds_per_word), streams(stream_count), d_x(n), d_y(n) {
+      : n(words), rounds(rounds_per_word), streams(stream_count), d_data(n), d_x(n), d_y(n) {
     CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
     fill_with_random_words(h_x, n, seed);
+    CUDA_CHECK(cudaMemcpy(d_data, h_x, n * kWord, cudaMemcpyHostToDevice));
     for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
   }
   ~Chunks() {
@@ -21,27 +23,45 @@ struct Chunks {
 
   void poison() const { d_x.poison(), d_y.poison(); }
   bool is_right(const std::string& name) const { return is_mixed(name, d_y, h_x, rounds); }
+  bool words_came(const std::string& name) const {
+    return all_equal(name, d_x.download(), {h_x, h_x + n});
+  }
 
   std::size_t n;
   unsigned rounds;
   std::vector<cudaStream_t> streams;
   unsigned* h_x = nullptr;
+  DeviceArray<unsigned> d_data;  // the words, on the device beforehand
   DeviceArray<unsigned> d_x, d_y;
 };
 
 // A chunk's copy and its kernel are in one stream, the next chunk's in the next stream.
+template <bool copies, bool kernels>
 void run_chunks(const Chunks& c, std::size_t chunks) {
+  const unsigned* const x = copies ? c.d_x : c.d_data;
   const std::size_t chunk_words = div_up(c.n, chunks);
   for (std::size_t begin = 0, chunk = 0; begin < c.n; begin += chunk_words, ++chunk) {
     const std::size_t count = std::min(chunk_words, c.n - begin);
     const unsigned grid = blocks_for(count, kBlock);
     const cudaStream_t stream = c.streams[chunk % c.streams.size()];
-    CUDA_CHECK(cudaMemcpyAsync(c.d_x + begin, c.h_x + begin, count * kWord, cudaMemcpyHostToDevice,
-                               stream));
-    mix<<<grid, kBlock, 0, stream>>>(c.d_x + begin, count, kRound, c.rounds, true, c.d_y + begin);
+    if (copies) {
+      CUDA_CHECK(cudaMemcpyAsync(c.d_x + begin, c.h_x + begin, count * kWord,
+                                 cudaMemcpyHostToDevice, stream));
+    }
+    if (!kernels) continue;
+    mix<<<grid, kBlock, 0, stream>>>(x + begin, count, kRound, c.rounds, true, c.d_y + begin);
     CUDA_CHECK_LAUNCH();
   }
 }
+
+struct Series {
+  const char* name;
+  void (*run)(const Chunks&, std::size_t chunks);
+  bool (Chunks::*is_right)(const std::string& name) const;
+};
+const Series kSeries[] = {{"overlapped", run_chunks<true, true>, &Chunks::is_right},
+                          {"copies_alone", run_chunks<true, false>, &Chunks::words_came},
+                          {"kernels_alone", run_chunks<false, true>, &Chunks::is_right}};
 
 // Nothing is faster than its slowest part: that is the ideal of overlapping.
 double ideal_ms(double copy_ms, double kernel_ms) { return std::max(copy_ms, kernel_ms); }
@@ -67,13 +87,15 @@ int main(int argc, char** argv) {
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"},
                      {"chunks", &most, 1, 64_Ki, "the most chunks"},
                      {"streams", &streams, 1, 32, "streams, over which the chunks go"}});
-  ResultTable table(opt, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, 2 * n * kWord);
   const Chunks c(n, static_cast<unsigned>(rounds), streams, opt.seed);
   table.rate_in("GB/s", "ideal", kOnGpu ? measured_ideal_gbps(c, opt.samples) : 0);
-  for (std::size_t chunks = 1; chunks <= most; chunks *= 2) {
-    const std::string name = "overlapped chunks=" + std::to_string(chunks);
-    table.add(
-        name, c, [&] { run_chunks(c, chunks); }, [&] { return c.is_right(name); });
+  for (const Series& series : kSeries) {
+    for (std::size_t chunks = 1; chunks <= most; chunks *= 2) {
+      const std::string name = std::string(series.name) + " chunks=" + std::to_string(chunks);
+      table.add(
+          name, c, [&] { series.run(c, chunks); }, [&] { return (c.*series.is_right)(name); });
+    }
   }
   return table.finish();
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What can the host do while a copy is on its way?
 //
-// Nothing, if the memory is pageable: the call itself takes as long as the copy.
+// Nothing, if the memory is pageable: the call itself takes as long as the copy. How much of that
+// is the CPU's copying? The host's own copy to pinned memory gives an idea (the driver's buffer is
+// smaller).
 
 #include <cstring>
 
@@ -25,8 +27,12 @@ struct Meanwhile {
     for (std::size_t i = 0; i < n; ++i) pageable[i] = static_cast<unsigned>(random_bits(seed, i));
     CUDA_CHECK(cudaMallocHost(&pinned, bytes()));
     std::memcpy(pinned, pageable.data(), bytes());
+    CUDA_CHECK(cudaMallocHost(&staging, bytes()));
   }
-  ~Meanwhile() { CUDA_CHECK(cudaFreeHost(pinned)); }
+  ~Meanwhile() {
+    CUDA_CHECK(cudaFreeHost(pinned));
+    CUDA_CHECK(cudaFreeHost(staging));
+  }
 
   std::size_t bytes() const { return pageable.size() * kWord; }
   std::size_t host_words() const { return div_up(pageable.size(), kHostShare); }
@@ -34,6 +40,7 @@ struct Meanwhile {
   void copy(const unsigned* from) const {
     CUDA_CHECK(cudaMemcpyAsync(d_words, from, bytes(), cudaMemcpyHostToDevice));
   }
+  void host_copies() const { std::memcpy(staging, pageable.data(), bytes()); }
   void host_works() {
     for (std::size_t i = 0, count = host_words(); i < count; ++i) {
       unsigned v = pageable[i];
@@ -45,10 +52,14 @@ struct Meanwhile {
   void poison() {
     d_words.poison();
     std::memset(results.data(), 0xff, bytes());
+    std::memset(staging, 0xff, bytes());
     CUDA_CHECK(cudaDeviceSynchronize());
   }
   bool words_came(const std::string& name) const {
     return all_equal(name, d_words.download(), pageable);
+  }
+  bool host_copied(const std::string& name) const {
+    return all_equal<unsigned>(name, {staging, staging + pageable.size()}, pageable);
   }
   // `rounds` rounds in a row are one such round again.
   bool host_worked(const std::string& name) const {
@@ -64,7 +75,7 @@ struct Meanwhile {
 
   std::vector<unsigned> pageable;
   unsigned rounds;
-  unsigned* pinned = nullptr;
+  unsigned *pinned = nullptr, *staging = nullptr;  // the words; gets them from the host itself
   DeviceArray<unsigned> d_words;
   std::vector<unsigned> results;
 };
@@ -105,6 +116,8 @@ const Row kRows[] = {
      [](Meanwhile& m) { m.copy(m.pageable.data()); }, &Meanwhile::words_came},
     {"call_h2d_pinned", "only the call of a copy from pinned memory", true,
      [](Meanwhile& m) { m.copy(m.pinned); }, &Meanwhile::words_came},
+    {"host_copies_to_pinned", "the host copies from plain to pinned memory", false,
+     [](Meanwhile& m) { m.host_copies(); }, &Meanwhile::host_copied},
     {"host_works_alone", "work of the host's own", false, [](Meanwhile& m) { m.host_works(); },
      &Meanwhile::host_worked},
     {"host_works_then_h2d_pinned", "the host's work, then a copy", false,

@@ -26,11 +26,11 @@ TEST_CASE("the predictions are what the kernels ask for") {
   const auto elements =
       atomics(xray::Space::kGlobal, [&] { add_elements<<<kGrid, kBlock>>>(x.get(), sum.get()); });
   const auto shares = [&] { add_shares<<<kGrid, kBlock>>>(x.get(), sum.get()); };
-  lab::predict("kPerElement", kPerElement, requests(elements), notes + "One atomic per block");
+  lab::predict("kPerElement", kPerElement, requests(elements), notes + "Add before you meet");
   lab::predict("kInSharedMemory", kInSharedMemory, requests(atomics(xray::Space::kShared, shares)),
-               notes + "One atomic per block, the version shared_atomics");
+               notes + "Add before you meet, the version shared_atomics");
   lab::predict("kPerBlock", kPerBlock, requests(atomics(xray::Space::kGlobal, shares)),
-               notes + "One atomic per block");
+               notes + "Add before you meet");
 
   const auto squares = atomics(xray::Space::kGlobal, [&] { count_squares<<<1, 32>>>(bins.get()); });
   const auto remainders =

@@ -4,7 +4,9 @@
 // lost_updates     many threads count by x = x + 1
 // no_lost_updates  the same by atomicAdd
 // stale_read       blocks read what another has just written, without a fence
-// fenced_read      the same with a fence
+// other_sector     the same, but what they have read before lies in another sector
+// past_l1          as stale_read, but they read it from the L2
+// fenced_read      as stale_read, with a fence
 // one_element      every block writes its number to one word: whose stays?
 
 #include <set>
@@ -23,27 +25,33 @@ __global__ void count_by_atomics(unsigned* x, unsigned turns) {
   for (unsigned k = 0; k < turns; ++k) atomicAdd(x, 1u);
 }
 
+enum Reading { kPlain, kOtherSector, kPastL1, kFenced };
+
+template <Reading kReading>
+constexpr unsigned kWritten = kReading == kOtherSector ? 8 : 1;  // which word of `data`
+
 // Block 0 writes data[1] when all others have read data[0], which lies beside it: the L1 of each SM
 // fetches 32 bytes at a time, so that each now holds an old copy of data[1], too. Then a flag says
 // that data[1] is written. seen[b]: what block b reads when it has seen the flag. All blocks must
 // be on the chip at once: they wait for each other.
-template <bool kFence>
+template <Reading kReading>
 __global__ void read_behind_flag(unsigned* data, unsigned* readers, unsigned* flag,
                                  unsigned* seen) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
     while (atomicAdd(readers, 0u) != gridDim.x - 1) {
     }
-    data[1] = 1;
-    __threadfence();  // who sees the flag raised could see data[1], too
+    data[kWritten<kReading>] = 1;
+    __threadfence();  // who sees the flag raised could see the word, too
     atomicExch(flag, 1u);
     return;
   }
   atomicAdd(readers, 1 + data[0]);  // data[0] is 0; adding it makes the atomic wait for it
   unsigned raised = 0;
   while (raised == 0) raised = atomicAdd(flag, 0u);
-  if (kFence) __threadfence();  // nothing below is read before the flag was, nor from an old copy
-  seen[blockIdx.x] = data[raised];
+  if (kReading == kFenced) __threadfence();  // nothing below is read early, nor from an old copy
+  const unsigned* word = data + kWritten<kReading> * raised;
+  seen[blockIdx.x] = kReading == kPastL1 ? __ldcg(word) : *word;
 }
 
 __global__ void write_own_number(unsigned* x) {
@@ -60,17 +68,18 @@ Found lost_updates(bool atomically, unsigned grid, unsigned block, unsigned turn
   return {all - arrived, all, arrived >= 1 && arrived <= all && !(atomically && arrived != all)};
 }
 
-template <bool kFence>
+template <Reading kReading>
 Found stale_reads(unsigned grid) {
   const DeviceArray<unsigned> words(std::vector<unsigned>(128, 0)), seen(grid);
   unsigned *data = words.get(), *readers = data + 64, *flag = data + 96, *all_seen = seen.get();
   void* arguments[] = {&data, &readers, &flag, &all_seen};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(read_behind_flag<kFence>, grid, 32, arguments));
-  Found found = {0, grid - 1, words.download()[1] == 1};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(read_behind_flag<kReading>, grid, 32, arguments));
+  Found found = {0, grid - 1, words.download()[kWritten<kReading>] == 1};
   const std::vector<unsigned> values = seen.download();
   for (unsigned b = 1; b < grid; ++b) {
     found.wrong += values[b] == 0;
-    found.plausible = found.plausible && (values[b] == 1 || (values[b] == 0 && !kFence));
+    found.plausible =
+        found.plausible && (values[b] == 1 || (values[b] == 0 && kReading != kFenced));
   }
   return found;
 }
@@ -103,8 +112,11 @@ int main(int argc, char** argv) {
             [&] { return lost_updates(false, grid, block, 100); });
   add_found(table, "no_lost_updates", lost, "ok", lost,
             [&] { return lost_updates(true, grid, block, 100); });
-  add_found(table, "stale_read", old, "stale", old, [&] { return stale_reads<false>(sms); });
-  add_found(table, "fenced_read", old, "ok", old, [&] { return stale_reads<true>(sms); });
+  add_found(table, "stale_read", old, "stale", old, [&] { return stale_reads<kPlain>(sms); });
+  add_found(table, "other_sector", old, "stale", old,
+            [&] { return stale_reads<kOtherSector>(sms); });
+  add_found(table, "past_l1", old, "stale", old, [&] { return stale_reads<kPastL1>(sms); });
+  add_found(table, "fenced_read", old, "ok", old, [&] { return stale_reads<kFenced>(sms); });
   add_found(table, "one_element", left, "any", left,
             [&] { return one_element(grid, kOnGpu ? 1000 : 20); });
   return table.finish();

@@ -48,11 +48,11 @@ TEST_CASE("the predictions are what the texture unit returns") {
   const std::string lesson = "chapters/13_textures/README.md: ";
   const std::string notes = "chapters/13_textures/lab_notes.md: ";
   lab::predict("kPoint", kPoint, point(cudaAddressModeClamp, false, 2.99f),
-               lesson + "The question");
+               lesson + "Coordinates instead of addresses");
   lab::predict("kOutside", kOutside, point(cudaAddressModeClamp, false, -7.2f),
                notes + "Outside of the image");
   lab::predict("kBetween", kBetween, linear(cudaAddressModeClamp, false, 2.0f),
-               lesson + "The question");
+               lesson + "Four pixels for one");
   lab::predict("kThird", kThird, linear(cudaAddressModeClamp, false, 1.5f + 1.0f / 3),
                notes + "The weights");
   std::vector<float> steps;

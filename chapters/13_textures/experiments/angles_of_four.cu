@@ -5,6 +5,7 @@
 #include "turning.cuh"
 
 constexpr unsigned kPixels = 4;  // per thread, blockDim.y rows apart
+const dim3 k32x2(32, 2);         // a block of k32x1 with one pixel per thread has as many pixels
 
 __global__ void rotate_plain_four(const float* image, Turn turn, float* result) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -52,6 +53,12 @@ const Version<Rotation> kVersions[] = {
      [](auto& r) { rotate_plain_four<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
     {"four_squarish", "four pixels per thread, 8 x 4 pixels per warp",
      [](auto& r) { rotate_plain_four<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
+    {"four_plain_32x2", "four_plain with blocks of 32 x 2: the pixels of a block with one each",
+     [](auto& r) { rotate_plain_four<<<r.grid(k32x2), k32x2>>>(r.plain, r.turn, r.result); }},
+    {"four_array_flat", "four pixels per thread, 32 x 1 pixels per warp, a cudaArray",
+     [](auto& r) {
+       rotate_texture_four<<<r.grid(k32x1), k32x1>>>(r.array.object, r.turn, r.result);
+     }},
     {"four_array", "four pixels per thread, 8 x 4 pixels per warp, a cudaArray",
      [](auto& r) {
        rotate_texture_four<<<r.grid(k8x4), k8x4>>>(r.array.object, r.turn, r.result);

@@ -43,13 +43,14 @@ struct LineSummary {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
+  opt.expect_no_versions();
   ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
   const LineSummary line(weights_on_line());
   const double error = Picture().largest_error();
   table.measured("different_weights", line.different, "weights", line.different,
                  " different weights between two pixels, at ", kLineSteps + 1, " places");
-  table.measured("rounded_weights", line.rounded, "places", line.rounded,
-                 " of them are the exact weight rounded to 1/256");
+  table.measured("rounded_weights", line.rounded, "places", "at ", line.rounded,
+                 " of them the weight is the exact one, rounded to 1/256");
   table.measured("weight_error", line.largest_error, "1/256", "a weight is off by at most ",
                  line.largest_error, " of 1/256");
   table.measured("pixel_error", error, "", "pixels of 0 to 1, mixed, are off by at most ", error);

@@ -60,6 +60,7 @@ bool add_texels(ResultTable& table, const std::string& type, const std::vector<T
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_integer_texels", "how does a texture return integers?", {});
+  opt.expect_no_versions();
   ResultTable table(opt, 16);
   table.note("| stored               |    by unit |    by hand |");
   table.note("|----------------------|-----------:|-----------:|");

@@ -9,6 +9,7 @@
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_mixed_square", "what do the unit's weights do?", {});
+  opt.expect_no_versions();
   open_device(opt);
   const Picture square;
   const double most = square.largest_error();

@@ -70,6 +70,7 @@ Found look(std::uint64_t seed) {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_stale_fetches", "what is fetched of what a kernel writes?", {});
+  opt.expect_no_versions();
   ResultTable table(opt, 4 * kElements * sizeof(int));
   const Found found = look(opt.seed);
   const auto say = [&](const char* name, const std::string& how, const Ages& ages) {

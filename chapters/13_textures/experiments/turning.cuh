@@ -4,8 +4,8 @@
 
 #include "images.cuh"
 
-constexpr int kParts = 512;            ///< cosine and sine of a turn are multiples of 1 / kParts
-const dim3 k32x1(32, 8), k8x4(8, 32);  ///< blocks in which a warp has 32 x 1 or 8 x 4 pixels
+constexpr int kParts = 512;  ///< cosine and sine of a turn are multiples of 1 / kParts
+inline const dim3 k32x1(32, 8), k8x4(8, 32);  ///< blocks in which a warp has 32 x 1 or 8 x 4 pixels
 
 // A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
 struct Turn {

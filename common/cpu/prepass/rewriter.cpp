@@ -439,7 +439,9 @@ class Rewriter {
     }
     if (const auto it = found_.launch_bounds.find(i); it != found_.launch_bounds.end()) {
       const std::size_t open = it->second, close = structure_.match(open);
-      out_ += "{ ::cuda_cpu::keep_launch_bounds(" + site(i) + ", " + flat(open + 1, close) + ");";
+      // A constant: what computes it, as in std::min(a, b), is no call by device code.
+      out_ += "{ constexpr ::cuda_cpu::LaunchBounds cuda_cpu_bounds(" + flat(open + 1, close) +
+              "); ::cuda_cpu::keep_launch_bounds(" + site(i) + ", cuda_cpu_bounds);";
       align_behind(i);
       return i + 1;
     }

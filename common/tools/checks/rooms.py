@@ -71,6 +71,11 @@ def circles(arrows):
         yield from walk(unit, [])
 
 
+def own_includes(path):
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r'^#include "([^"]*)"', file.read(), re.M)
+
+
 def chapters():
     """What a chapter's program, experiment or header includes and must not."""
     patterns = ("*.cu", "*.cuh", "experiments/*.cu*")
@@ -79,10 +84,16 @@ def chapters():
         is_program = path.endswith(".cu") and "/experiments/" not in path
         if not is_program or path.startswith(f"chapters/{WITH_HEADERS}_"):
             allowed, named = allowed + r"|(\.\./)?\w+\.cuh", named + " and headers of its own chapter"
-        with open(path, encoding="utf-8") as file:
-            for name in re.findall(r'^#include "([^"]*)"', file.read(), re.M):
-                if not re.fullmatch(allowed, name):
-                    yield f"{path}: includes {name}: allowed: {named}"
+        names = own_includes(path)
+        for name in names:
+            if not re.fullmatch(allowed, name):
+                yield f"{path}: includes {name}: allowed: {named}"
+        # Tools see by it that a program has the options of all programs.
+        headers = [os.path.normpath(os.path.join(os.path.dirname(path), name)) for name in names]
+        if path.endswith(".cu") and "common/common.cuh" not in headers:
+            for header in filter(os.path.isfile, headers):
+                if any(name.endswith("common/common.cuh") for name in own_includes(header)):
+                    yield f"{path}: includes {header}, which includes common/common.cuh: include that, too"
 
 
 def main():

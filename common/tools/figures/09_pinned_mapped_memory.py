@@ -89,7 +89,7 @@ def draw_passes():
     ax.set_xticks(range(1, 9))
     style.save(fig, "passes", "Time against passes over the data",
                "The mapped version pays for the bus in every pass: its time grows in proportion. The copied version pays "
-               "once and stays flat. The lines cross between one pass and two.", rows)
+               "once and stays nearly flat. The lines cross between one pass and two.", rows)
 
 
 def draw_chunks():
@@ -109,8 +109,8 @@ def draw_chunks():
     ax.set_xlim(0.9, 256 * 4)
     ax.set_ylim(bottom=0)
     style.save(fig, "chunks", "Time of the overlapped version against the number of chunks",
-               "With one chunk copy and kernel follow each other. More chunks approach the slower of the two, until the "
-               "cost of starting so many small copies shows.", rows)
+               "With one chunk copy and kernel follow each other. More chunks approach the slower of the two, until "
+               "further chunks cost more than they save.", rows)
 
 
 def engines(rows, version):
@@ -164,7 +164,7 @@ def draw_timeline():
     style.save(fig, "timeline", "What ran when: one chunk, chunks over streams, and chunks of pageable memory",
                f"In one chunk copy and kernel take {ends['one_chunk']:.1f} ms one after the other. In chunks the kernels "
                f"run while later chunks are copied, and all is done after {ends['overlapped']:.1f} ms. From pageable memory it "
-               f"takes {ends['overlapped_pageable']:.1f} ms: the SMs wait between short kernels.", rows)
+               f"takes {ends['overlapped_pageable']:.1f} ms: each kernel runs beside the next copy, and the SMs wait between them.", rows)
 
 
 def draw_waits():

@@ -5,7 +5,8 @@
 #
 #   races.sh DIR 'CHAPTER...' [program options]
 #
-# Without options each of a chapter's small runs is tried (settings.sh). Ends with status 1 when there was a race.
+# Without options each of a chapter's small runs is tried (settings.sh). If one program alone is asked for, and all of its
+# runs are there to show a bug, it is those. Ends with status 1 when there was a race.
 set -u
 tools=$(dirname "$(dirname "$0")")
 . "$tools/run/terminal.sh"
@@ -40,9 +41,13 @@ for chapter in $chapters; do
     look "$chapter" "$@"
     continue
   fi
-  while read -r options; do
+  mapfile -t runs < <("$tools/run/settings.sh" small "$chapter")
+  if [ ${#runs[@]} -eq 0 ] && [ "$chapter" = "$chapters" ]; then
+    mapfile -t runs < <("$tools/run/settings.sh" bugs "$chapter" | sed 's/=> .*//')
+  fi
+  for options in ${runs[@]+"${runs[@]}"}; do
     # shellcheck disable=SC2086  # options are words
     look "$chapter" $options
-  done < <("$tools/run/settings.sh" small "$chapter")
+  done
 done
 exit $status

@@ -85,13 +85,21 @@ bool is_on_device_heap(const void* address);
 /// Reports a block that __launch_bounds__ does not allow, and ends the kernel.
 [[noreturn]] void exceed_launch_bounds(long long most, const char* file, int line);
 
-/// Emitted by the pre-pass where a kernel with bounds begins: `most` threads may be in a block. The
-/// other bounds are about speed.
-template <class... Others>
-CUDA_CPU_UNINSTRUMENTED inline void keep_launch_bounds(const char* file, int line, long long most,
-                                                       Others...) {
+/// What __launch_bounds__ says: at most so many threads in a block. The other bounds are about
+/// speed.
+struct LaunchBounds {
+  long long most_threads;
+  template <class... Others>
+  constexpr LaunchBounds(long long most, Others...) : most_threads(most) {}
+};
+
+/// Emitted by the pre-pass where a kernel with bounds begins.
+CUDA_CPU_UNINSTRUMENTED inline void keep_launch_bounds(const char* file, int line,
+                                                       LaunchBounds bounds) {
   const Block* const block = current_block;
-  if (block != nullptr && block->count > most) exceed_launch_bounds(most, file, line);
+  if (block != nullptr && block->count > bounds.most_threads) {
+    exceed_launch_bounds(bounds.most_threads, file, line);
+  }
 }
 
 /// __threadfence() and its variants order memory, and let other threads run when a loop does
