@@ -74,7 +74,7 @@ const slices = picture('14_matmul_at_the_limit/figures/tiles.svg')
 console.log(Object.values(explorable('.', slices).kernels).map(({ arrays }) => arrays.length).join())
 const stored = 'chapters/14_matmul_at_the_limit/results/steps.json'
 const all = JSON.parse(fs.readFileSync(stored, 'utf8'))
-const { steps } = all.kernels.find(({ trace }) => trace === 'async_copies')
+const { steps } = all.kernels.find(({ trace }) => trace === 'large_tiles')
 steps.splice(steps.findIndex((step) => step[3] === 'barrier'), 1)
 fs.mkdirSync('$scratch/chapters/14_matmul_at_the_limit/results', { recursive: true })
 fs.writeFileSync(\`$scratch/\${stored}\`, JSON.stringify(all))
@@ -89,8 +89,8 @@ run node "$scratch/steps.mjs"
 expect_status 0
 tiles='"tile_a writes":12288,"tile_b writes":12288,"tile_a reads":12288,"tile_b reads":12288,"global memory writes":4096'
 for trace in tiled_32 tiled_32_ahead; do expect_output "$trace {\"global memory reads\":24576,$tiles}"; done
-expect_output "2,2,3"
-expect_output "async_copies: slice 0 is read before it is written, at step"
+expect_output "2,4,2"
+expect_output "large_tiles: slice 0 is read before it is written, at step"
 
 # A class without a rule would be drawn black, or not at all.
 cat >"$scratch/classes.mjs" <<END

@@ -1,89 +1,57 @@
 # SPDX-License-Identifier: MIT
 """Chapter 14: a tile from the block down to the thread, the versions on their way to cuBLAS, and the whole way there."""
 
-import math
 import re
-import statistics
 
 from . import style
 
-# The large tile: elements of a block, of a warp, of a thread's groups; lanes down and across.
-ROWS, COLUMNS, WARP, LANES_DOWN, LANES_ACROSS, GROUP = 128, 256, 64, 8, 4, 4
+# The large tile: elements of a block, of a warp's pieces; how far these are apart, a thread's group, lanes down and across.
+ROWS, COLUMNS, DOWN, ACROSS, APART, GROUP, LANES_DOWN, LANES_ACROSS = 128, 256, 16, 32, 64, 4, 4, 8
 
 
 def tiles():
-    fig, ax = style.canvas(3.3)
-    x, y, scale = 6, 30, 0.8  # points per element
+    fig, ax = style.canvas(2.6)
+    x, y, scale = 6, 30, 0.92  # points per element
     style.words(ax, x, y - 10, f"a block: {ROWS} x {COLUMNS} of C", style.TEXT, weight="bold")
-    for row in range(0, ROWS, WARP):
-        for column in range(0, COLUMNS, WARP):
-            mine = row == 0 and column == WARP
-            style.box(ax, x + column * scale, y + row * scale, WARP * scale, WARP * scale, style.SKY if mine else "#F2F2F2", style.GREY, 0.8)
-    style.words(ax, x, y + ROWS * scale + 16, f"8 warps, {WARP} x {WARP} each")
-    x, scale = 240, 2.35
-    style.words(ax, x, y - 10, "a warp, and one thread of it", style.TEXT, weight="bold")
-    style.box(ax, x, y, WARP * scale, WARP * scale, "#F2F2F2", style.GREY, 0.8)
-    across, down = LANES_ACROSS * GROUP, LANES_DOWN * GROUP
-    for i in range(0, WARP, across):
-        ax.plot([x + i * scale] * 2, [y, y + WARP * scale], color="#C4C4C4", linewidth=0.6, zorder=2)
-    for i in range(0, WARP, down):
-        ax.plot([x, x + WARP * scale], [y + i * scale] * 2, color="#C4C4C4", linewidth=0.6, zorder=2)
-    row, column = 1 * GROUP, 2 * GROUP  # the lane's place in each rectangle of lanes
-    for r in range(row, WARP, down):
-        for c in range(column, WARP, across):
-            style.box(ax, x + c * scale, y + r * scale, GROUP * scale, GROUP * scale, style.ORANGE, style.BLACK, 0.6, zorder=3)
-    style.words(ax, x, y + WARP * scale + 14, "8 groups of 4 x 4: 8 rows, 16 columns")
+    style.box(ax, x, y, COLUMNS * scale, ROWS * scale, "#F2F2F2", style.GREY, 0.8)
+    for row in range(0, ROWS, DOWN):
+        for column in range(0, COLUMNS, ACROSS):
+            mine = row % APART == 0 and column % APART == 0
+            style.box(ax, x + column * scale, y + row * scale, ACROSS * scale, DOWN * scale, style.SKY if mine else "#F2F2F2", "#C4C4C4", 0.5)
+    style.words(ax, x, y + ROWS * scale + 16, f"one warp of 8: pieces of {DOWN} x {ACROSS}")
+    x, scale = 262, 5.5
+    style.words(ax, x, y - 10, "a piece: four rows of lanes", style.TEXT, weight="bold")
+    for lane in range(LANES_DOWN * LANES_ACROSS):
+        left, top = x + lane % LANES_ACROSS * GROUP * scale, y + lane // LANES_ACROSS * GROUP * scale
+        mine = lane == 10
+        style.box(ax, left, top, GROUP * scale, GROUP * scale, style.ORANGE if mine else "#F2F2F2", style.BLACK if mine else "#C4C4C4", 0.8, zorder=3 if mine else 2)
+        style.words(ax, left + GROUP * scale / 2, top + GROUP * scale / 2, str(lane), ha="center", zorder=4)
+    style.words(ax, x, y + DOWN * scale + 16, "a lane: 4 x 4 of each piece")
     style.save(fig, "tiles", "From the tile of a block to the elements of a thread",
-               f"A block of 8 warps computes {ROWS} x {COLUMNS} elements of C. Each warp computes {WARP} x {WARP} of them. Its 32 "
-               f"threads lie {LANES_DOWN} x {LANES_ACROSS}, and each has groups of four rows and four columns: 8 rows and 16 columns in all.")
+               f"A block of 8 warps computes {ROWS} x {COLUMNS} elements of C. A warp computes eight pieces of {DOWN} x {ACROSS}, {APART} apart. Its 32 "
+               f"lanes lie in {LANES_DOWN} rows of {LANES_ACROSS}, and each computes {GROUP} x {GROUP} elements of each piece: 8 rows and 16 columns in all.")
 
 
-LIMITS = {"shared": ("L1, shared memory", style.RED, "D"), "registers": ("register file", style.BLACK, "o"),
-          "l2": ("L2", style.GREEN, "^")}
+SIZES = {1024: (style.ORANGE, "D", "--"), 2048: (style.GREEN, "v", ":"), 4096: (style.BLUE, "o", "-"), 8192: (style.PURPLE, "s", "-.")}
 
 
-def limits():
-    """The measured time of each version, and what it must take at least."""
-    rows = style.rows("h200_limits.csv")
-    fig, ax = style.axes("time [ms]", height=4.6)
-    parts = {"multiply-adds": style.BLUE, "other instructions": style.SKY, "idle SMs": style.ORANGE, "rest": style.PALE}
-    shown = {}  # for the legend
-    for place, row in enumerate(reversed(rows)):
-        begin, issued = 0, row["issue_ms"]
-        ends = (row["multiply_adds_ms"], issued, issued * row["paid"], row["measured_ms"])
-        for (name, color), end in zip(parts.items(), ends):
-            shown[name] = ax.barh(place, end - begin, left=begin, color=color, height=0.66)
-            begin = end
-        for limit, (name, color, marker) in LIMITS.items():
-            (shown[name],) = ax.plot([row[f"{limit}_ms"]], [place], marker=marker, color=color, markeredgecolor="white",
-                                     markeredgewidth=0.8, markersize=7, linestyle="none")
-        style.words(ax, begin + 0.05, place, f"{begin:.2f}")
-    ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
-    ax.grid(axis="y", visible=False)
-    ax.set_xlim(0, 6.2)
-    ax.set_xticks(range(5))
-    ax.legend(shown.values(), shown.keys(), loc="lower right", borderaxespad=0.1, handlelength=1.2)
-    style.save(fig, "limits", "What each version must take, and what it takes",
-               "Bars of the measured time at 4096, in parts: multiply-adds, other instructions, idle multiprocessors, and the rest. "
-               + "; ".join(f"{r['version']} at least {r['bound_ms']:.2f} ms by {r['binding']}, measured {r['measured_ms']:.2f}" for r in rows)
-               + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.", rows)
-
-
-def shapes(measured):
-    """The distribution of the ratios to cuBLAS: each kind of shape in order of its ratios."""
-    fig, ax = style.axes("shapes, in order [%]", "cuBLAS's time / ours", height=3.8)
-    looks = {"128s": ("multiples of 128", style.BLUE, "-"), "odd": ("odd", style.ORANGE, "--"), "thin": ("thin", style.GREEN, "-.")}
+def ladder():
+    """cuBLAS's time over that of each version, at each size."""
+    rows = [r for r in style.rows("h200_turns.csv") if r["process"] == 1]
+    names = list(dict.fromkeys(r["version"] for r in rows))
+    fig, ax = style.axes("cuBLAS's time / ours", height=4.4)
     said = []
-    for kind, (name, color, line) in looks.items():
-        ratios = sorted(r["over_default"] for r in measured if r["kind"] == kind)
-        mean = statistics.geometric_mean(ratios)
-        ax.plot([100 * (i + 0.5) / len(ratios) for i in range(len(ratios))], ratios, color=color, linestyle=line, label=f"{name}: mean {mean:.2f}")
-        said.append(f"{name} from {ratios[0]:.2f} to {ratios[-1]:.2f}, geometric mean {mean:.2f}, {sum(x < 1 for x in ratios)} of {len(ratios)} below 1")
-    ax.axhline(1, color=style.BLACK, linestyle=":", linewidth=1.2)
-    style.log_axis(ax.yaxis, 0.8, 1, 1.5, 2, 3, 5, 9)
-    ax.legend(loc="upper left")
-    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 600 random shapes",
-               "The ratio of times, in order: " + "; ".join(said) + ".", measured)
+    for size, (color, marker, line) in SIZES.items():
+        ratios = {r["version"]: r["over_cublas"] for r in rows if r["m"] == size}
+        ax.plot([ratios[n] for n in names], range(len(names)), color=color, marker=marker, linestyle=line, markersize=6, label=f"{size:,} cubed")
+        said.append(f"at {size}: " + ", ".join(f"{n} {ratios[n]:.2f}" for n in names))
+    ax.axvline(1, color=style.BLACK, linestyle=":", linewidth=1.2)
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
+    ax.set_xlim(0.2, 1.12)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.22, 0.0))
+    style.save(fig, "ladder", "The versions beside cuBLAS, at four sizes",
+               "cuBLAS's time over that of each version, in turns: " + "; ".join(said) + ". A dotted line at 1.", rows)
 
 
 # ---- the whole course: the front page has these steps as a table -----------------------------------
@@ -95,9 +63,9 @@ COURSE = [
     ("07_naive_matmul", "default", "columns_along_x", "07  ... side by side"),
     ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
-    ("14_matmul_at_the_limit", "2048", "wide_copies", "14  16 bytes per copy"),
-    ("14_matmul_at_the_limit", "2048", "large_tiles", "14  large tiles, copied ahead"),
-    ("14_matmul_at_the_limit", "by_shape_2048", "by_shape", "14  no guards, chosen by shape"),
+    ("14_matmul_at_the_limit", "2048", "addresses_once", "14  addresses computed once"),
+    ("14_matmul_at_the_limit", "2048", "lanes_in_rows", "14  large tiles, operands used again"),
+    ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  no guards, chosen by shape"),
     ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
 ]
 
@@ -115,34 +83,12 @@ def course():
     colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
     style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds alone", limit), (0.01, 0.1, 1, 10))
     ax.set_xlim(0.01, 90)
-    style.save(fig, "course", "The ladder of the product, through three chapters",
+    style.save(fig, "course", "The ladder of the product, through four chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
                + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("2048"))
 
 
-def model(measured):
-    """What the model predicts beside what was measured, for the kernels that it chose."""
-    fig, ax = style.axes("predicted [us]", "measured [us]", height=4.4)
-    ends = [min(r["predicted_us"] for r in measured) / 1.2, max(r["predicted_us"] for r in measured) * 1.2]
-    said = []
-    for name, color, marker, wanted in (("aligned rows", style.BLUE, "o", True), ("unaligned rows", style.ORANGE, "x", False)):
-        chosen = [r for r in measured if (r["k"] % 4 == 0 and r["n"] % 4 == 0) == wanted]
-        near = sum(abs(math.log(r["us"] / r["predicted_us"])) < 0.05 for r in chosen)
-        said.append(f"{name}: {near} of {len(chosen)} within 5 %")
-        ax.plot([r["predicted_us"] for r in chosen], [r["us"] for r in chosen], marker, color=color, markersize=3.5,
-                linestyle="none", label=said[-1])
-    ax.plot(ends, ends, color=style.BLACK, linestyle=":", linewidth=1.2)
-    for axis in (ax.xaxis, ax.yaxis):
-        style.log_axis(axis, 5, 10, 100, 1000, 10000, number="g")
-    ax.legend(loc="upper left")
-    style.save(fig, "model", "by_shape: predicted and measured, at 600 random shapes",
-               "Times of the chosen kernels. " + "; ".join(said) + ". The dotted line is where both are equal.", measured)
-
-
 tiles()
-limits()
-random_shapes = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in (30, 41, 42)]
-shapes(random_shapes)
-model(random_shapes)
+ladder()
 course()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Chapter 14's product beside cuBLAS, over shapes drawn by a seed, as CSV: one process.
+// Chapter 15's product beside cuBLAS, over shapes drawn by a seed, as CSV: one process.
 //
 //   nvcc -O3 -std=c++17 -arch=native common/tools/measure/beside_cublas.cu -o beside -lcublas
 //   -lcublasLt
 //   ./beside SEED COUNT [check|names|ours]
 //   ./beside chapters
+//   ./beside ladder
 //
 // A third of the shapes has sides that are multiples of 128, a third odd ones, both log-uniform
 // from 1 to 8192; of the last third one or two sides are under 128, log-uniform from 1, the others
@@ -17,10 +18,11 @@
 // round), its interval the 6th and the 16th of them: 95 %.
 // "check" compares each product with one in double; "names" only launches cuBLAS, for a profiler,
 // "ours" only by_shape, for compute-sanitizer.
-// "chapters": the best kernels of chapters 07, 08 and 14 take turns with cublasSgemm in the same
-// way.
+// "chapters": the best kernels of chapters 07 and 08, and of chapter 15 large tiles and its choice,
+// take turns with cublasSgemm in the same way. "ladder": all versions of chapter 14 do.
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda_pipeline.h>
 
 #include "../../common.cuh"
 
@@ -31,9 +33,12 @@ namespace naive {
 namespace tiled {
 #include "../../../chapters/08_tiled_matmul/tiled_matmul.cu"
 }
+namespace ladder {
+#include "../../../chapters/14_matmul_at_the_limit/matmul_at_the_limit.cu"
+}
 #undef main
 #define main by_shape_main
-#include "../../../chapters/14_matmul_at_the_limit/experiments/by_shape.cu"
+#include "../../../chapters/15_matmul_of_any_shape/experiments/by_shape.cu"
 #undef main
 
 #include <array>
@@ -175,38 +180,62 @@ const auto& version_named(const Versions& versions, const std::string& name) {
                        [&](const auto& v) { return name == v.name; });
 }
 
+using Way = std::pair<const char*, std::function<void()>>;
+
+// A line of CSV for each of `ways` but the first, which is cuBLAS. They take turns.
+void compare(const std::vector<Way>& ways, std::size_t side, const Device& device) {
+  std::vector<std::function<void()>> launches;
+  for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
+  const auto ms = take_turns(launches, kRounds);
+  for (std::size_t way = 1; way < ways.size(); ++way) {
+    const auto of_cublas = ratios(ms[0], ms[way]);
+    std::printf("%s,%zu,%zu,%zu,%.2f,%.2f,%.3f,%.3f,%.3f,%s,%s\n", ways[way].first, side, side,
+                side, 1e3 * median_of(ms[way]), 1e3 * median_of(ms[0]), of_cublas[10], of_cublas[5],
+                of_cublas[15], device.name, version_text(device.runtime_version).c_str());
+  }
+}
+const char* const kColumnsOfCompare = "version,m,n,k,us,cublas_us,over_cublas,low,high,device,cuda";
+
 void compare_chapters(const Device& device) {
   const unsigned sms = device.multiProcessorCount;
-  std::puts("version,m,n,k,us,cublas_us,over_cublas,low,high,device,cuda");
+  std::puts(kColumnsOfCompare);
   for (const std::size_t side : {1024, 2048, 4096}) {
     const MatrixProduct product(side, side, side, 1);
     const ShapedProduct shaped{{side, side, side, 1}, sms};
-    const auto version = [&](const auto& v) {
-      return std::pair<const char*, std::function<void()>>(v.name, [&] { v.launch(product); });
-    };
-    const std::vector<std::pair<const char*, std::function<void()>>> ways = {
-        {"cublas", [&] { multiply_by_cublas(product); }},
-        version(version_named(naive::kVersions, "columns_along_x")),
-        version(version_named(tiled::kVersions, "micro_tile_wide")),
-        {"serpentine", [&] { launch_tiles(shaped); }},
-        {"by_shape", [&] { launch_by_shape(shaped); }},
-    };
-    std::vector<std::function<void()>> launches;
-    for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
-    const auto ms = take_turns(launches, kRounds);
-    for (std::size_t way = 1; way < ways.size(); ++way) {
-      const auto of_cublas = ratios(ms[0], ms[way]);
-      std::printf("%s,%zu,%zu,%zu,%.2f,%.2f,%.3f,%.3f,%.3f,%s,%s\n", ways[way].first, side, side,
-                  side, 1e3 * median_of(ms[way]), 1e3 * median_of(ms[0]), of_cublas[10],
-                  of_cublas[5], of_cublas[15], device.name,
-                  version_text(device.runtime_version).c_str());
-    }
+    const auto version = [&](const auto& v) { return Way(v.name, [&] { v.launch(product); }); };
+    compare({{"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }},
+             version(version_named(naive::kVersions, "columns_along_x")),
+             version(version_named(tiled::kVersions, "micro_tile_wide")),
+             {"whole_tiles", [&] { launch_whole_tiles(shaped); }},
+             {"by_shape", [&] { launch_by_shape(shaped); }}},
+            side, device);
+  }
+}
+
+void compare_ladder(const Device& device) {
+  std::puts(kColumnsOfCompare);
+  MatrixProduct product(1, 1, 1, 1);  // its own matrices are not used
+  const std::size_t most = std::size_t{8} << 10;
+  const DeviceArray<float> a(most * most), b(most * most), c(most * most);
+  fill<<<1000, 256>>>(a, most * most, 1);
+  fill<<<1000, 256>>>(b, most * most, 7);
+  for (std::size_t side = 1024; side <= most; side *= 2) {
+    product.a = dense_matrix(a, side, side);
+    product.b = dense_matrix(b, side, side);
+    product.c = dense_matrix(c, side, side);
+    std::vector<Way> ways = {
+        {"cublas", [&] { multiply_by_cublas(product.a, product.b, product.c); }}};
+    for (const auto& version : ladder::kVersions)
+      if (version.name != std::string("cublas"))
+        ways.emplace_back(version.name, [&] { version.launch(product); });
+    compare(ways, side, device);
   }
 }
 
 int main(int argc, char** argv) {
   const Device device = describe_device(0);
   if (argc > 1 && argv[1] == std::string("chapters")) return compare_chapters(device), 0;
+  if (argc > 1 && argv[1] == std::string("ladder")) return compare_ladder(device), 0;
   const unsigned seed = argc > 1 ? std::atoi(argv[1]) : 30,
                  count = argc > 2 ? std::atoi(argv[2]) : 200;
   const std::string mode = argc > 3 ? argv[3] : "";
@@ -284,7 +313,7 @@ int main(int argc, char** argv) {
     const auto of_default = ratios(ms[1], ms[0]), of_lt = ratios(ms[2], ms[0]);
     const char* const names[] = {"tiles",    "tickets",     "two_passes",
                                  "few_rows", "few_columns", "few_terms"};
-    const TileRow& t = kTileRows[plan.way < Plan::kFewRows ? plan.row : 0];
+    const FittedTile& t = kTiles[plan.way < Plan::kFewRows ? plan.row : 0];
     std::printf(
         "%u,%s,%u,%u,%u,%s,%ux%u,%u,%d,%.2f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%d,%.3f,%"
         "s,%s\n",

@@ -156,10 +156,11 @@ function divergence(results, text) {
   return { kind: 'divergence', traces: Object.fromEntries(traces), start: { trace: 'four', step: 0 }, presets }
 }
 
-/** Rows and columns of C, and the depth of a step: multiply_tiled<32>, multiply_async<Tile<128u, 128u, 16u, ..>, ..>. */
+/** Rows and columns of C, and the depth of a step, of chapter 14's kernels; of others the side of a square tile. */
+const WHOLE_TILES = { multiply_wide_copies: [128, 128, 16], multiply_double_buffer: [128, 128, 16], multiply_large_tiles: [128, 256, 16] }
+
 function tileOf(kernel) {
-  const tile = /Tile<(\d+)u, (\d+)u, (\d+)u/.exec(kernel)?.slice(1) ?? Array(3).fill(/<(\d+)>/.exec(kernel)[1])
-  return tile.map(Number)
+  return WHOLE_TILES[kernel] ?? Array(3).fill(Number(/<(\d+)>/.exec(kernel)[1]))
 }
 
 /** What a block does with its tiles or slices; `wanted` is the label of each trace, `arraysOf` says which there are. */
@@ -189,16 +190,16 @@ function tiles(kernel) {
   return ['tile_a', 'tile_b'].map((name) => ({ row: name, name, begins: 0, parts }))
 }
 
-/** Slices of A and B, one after the other or two arrays; a row of A is padded by 16 bytes (tile.cuh). */
+/** Slices of A and B: an array of each, or both in one; a row of A is padded by 16 bytes. */
 function slices(kernel, trace) {
   const [rows, columns, depth] = tileOf(kernel)
   const [a, b] = [FLOAT * rows + 16, FLOAT * columns].map((pitch) => ({ begins: 0, bytes: pitch * depth, pitch }))
-  if (trace === 'warp_tiles') {
-    return [['slice_of_a', a], ['slice_of_b', b]].map(([name, part]) => ({ row: name, name, begins: 0, parts: [part] }))
+  if (trace === 'large_tiles') {
+    const parts = [a, { ...b, begins: a.bytes }]
+    return [0, 1].map((i) => ({ row: `slice ${i}`, name: 'dynamic', begins: i * (a.bytes + b.bytes), parts }))
   }
-  const parts = [a, { ...b, begins: a.bytes }]
-  const count = trace === 'two_stages' ? 2 : 3
-  return Array.from({ length: count }, (_, i) => ({ row: `slice ${i}`, name: 'dynamic', begins: i * (a.bytes + b.bytes), parts }))
+  if (trace === 'wide_copies') return [['tile_a', a], ['tile_b', b]].map(([name, part]) => ({ row: name, name, begins: 0, parts: [part] }))
+  return [['tiles_a', a], ['tiles_b', b]].flatMap(([name, part]) => [0, 1].map((i) => ({ row: `${name} ${i}`, name, begins: i * part.bytes, parts: [part] })))
 }
 
 const FIGURES = {
@@ -212,7 +213,7 @@ const FIGURES = {
   ]),
   'chapters/08_tiled_matmul/figures/walk.svg': pipeline({ tiled_32: 'tiled_32', tiled_32_ahead: 'tiled_32_ahead' }, tiles),
   'chapters/14_matmul_at_the_limit/figures/tiles.svg': pipeline(
-    { warp_tiles: 'warp_tiles, one slice', two_stages: 'two_stages, two', async_copies: 'async_copies, three' },
+    { wide_copies: 'wide_copies, one slice', double_buffer: 'double_buffer, two', large_tiles: 'large_tiles, two, copied' },
     slices,
   ),
   'chapters/11_warps_and_divergence/figures/divergence.svg': divergence,

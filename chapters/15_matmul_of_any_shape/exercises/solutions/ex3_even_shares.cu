@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Exercise 4 of chapter 14, write the kernel: even shares.
+// Exercise 3 of chapter 15, write the kernel: even shares.
 //
 // C = A * B by tiles of 16 x 16, any sizes, on a grid of any number of blocks. All tiles have the
 // same number of steps along k. With a whole tile per turn some blocks have more to do than others,
 // or nothing at all. Give every block the same number of steps, rounded up at most: several blocks
 // then share a tile, and add what each of them has to C, once per tile and block. C begins as zero.
-// Check it: make lab CH=14 EX=4      A hint: make hint CH=14 EX=4
+// Check it: make lab CH=15 EX=3      A hint: make hint CH=15 EX=3
 #include "common/common.cuh"
 
 constexpr unsigned kTile = 16;

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Chapter 14: the work divided by steps, not by tiles.
+// Chapter 15: who computes what: a block for each tile, or as many steps for each block (stream-K).
 //
-// 512 tiles on 132 multiprocessors are 3.88 rounds, and four are paid. Here every block gets the
-// same number of steps along k. Most tiles are computed by one block from end to end; the others by
-// several, whose sums are put together by the last of them to finish (chapter 10's ticket).
+// 144 tiles on 132 multiprocessors are 1.09 waves, and two are paid. Where every block gets the
+// same number of steps along k, none waits. Most tiles are then still computed by one block from
+// end to end; the others by several, whose sums are put together by the last of them to finish
+// (chapter 10's ticket) or in a second pass.
 #pragma once
 
 #include "walk.cuh"
+
+/// A block for each tile of C, of `down` x `across`.
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
+    multiply_tiles(Matrix a, Matrix b, Matrix c, unsigned down, unsigned across) {
+  extern __shared__ __align__(128) float4 dynamic[];  // where copies land, in whole sectors
+  float* const slices = reinterpret_cast<float*>(dynamic);
+  const Place corner = corner_in_groups<T>(blockIdx.x, down, across);
+  const Place place = place_of_thread<T>();
+  Sums<T> sums;
+  walk_any<T>(sums, slices, a, b, corner, place, 0, (a.width + T::kDepth - 1) / T::kDepth);
+  store_any(sums, slices, c, corner, place);
+}
 
 /// Who computes what. A turn of a block is one tile, or a part of one.
 struct Shares {
@@ -47,21 +61,27 @@ struct Shares {
   }
 };
 
-/// Leaves the thread's part of `sums` for whoever is last of those who compute this tile. The last
-/// one adds them all, in the order of the blocks, and returns true.
+/// Where the thread's part of a tile's sums lies, for the blocks that share the tile or the second
+/// pass. A block has at most two parts: slot 0 for one that it continues, 1 for one it begins.
 template <class T>
-__device__ bool is_last_and_has_all(Sums<T>& sums, const Shares& s, Shares::Part part) {
-  // A block has at most two parts of tiles: slot 0 for one that it continues, 1 for one it begins.
-  const auto slot = [&](unsigned block, bool continues) {
-    return reinterpret_cast<float4*>(s.partial_sums) +
-           (block * 2 + (continues ? 0 : 1)) * (T::kElements * T::kThreads / kWide) + threadIdx.x;
-  };
-  float4* const mine = slot(blockIdx.x, part.first > 0);
+__device__ float4* slot_of(const Shares& s, unsigned block, bool continues) {
+  return reinterpret_cast<float4*>(s.partial_sums) +
+         (block * 2 + (continues ? 0 : 1)) * (T::kElements * T::kThreads / kWide) + threadIdx.x;
+}
+
+template <class T>
+__device__ void leave(const Sums<T>& sums, float4* slot) {
 #pragma unroll
   for (unsigned e = 0; e < T::kElements; e += kWide) {
     const float* const four = &sums.of[e / T::kAcross][e % T::kAcross];
-    mine[e / kWide * T::kThreads] = {four[0], four[1], four[2], four[3]};
+    slot[e / kWide * T::kThreads] = {four[0], four[1], four[2], four[3]};
   }
+}
+
+/// Whether this block is the last of those who compute the tile to come here; all have left their
+/// sums. If so `sums` become those of all, added in the order of the blocks.
+template <class T>
+__device__ bool is_last_and_has_all(Sums<T>& sums, const Shares& s, Shares::Part part) {
   const unsigned first_step = (part.tile - s.dealt) * s.steps;
   const unsigned first = s.block_of(first_step), last = s.block_of(first_step + s.steps - 1);
   __shared__ bool is_last;
@@ -76,7 +96,7 @@ __device__ bool is_last_and_has_all(Sums<T>& sums, const Shares& s, Shares::Part
   __threadfence();  // what the others wrote before they drew their tickets is seen from here on
   sums = {};
   for (unsigned block = first; block <= last; ++block) {
-    const float4* const theirs = slot(block, block != first);
+    const float4* const theirs = slot_of<T>(s, block, block != first);
 #pragma unroll
     for (unsigned e = 0; e < T::kElements; e += kWide) {
       float* const four = &sums.of[e / T::kAcross][e % T::kAcross];
@@ -87,9 +107,12 @@ __device__ bool is_last_and_has_all(Sums<T>& sums, const Shares& s, Shares::Part
   return true;
 }
 
+/// Even shares: a block walks along its steps, from tile to tile. What it has of a tile that others
+/// compute, too, it leaves for whoever puts the sums together: the last of them if `with_tickets`,
+/// else put_together(), in a second pass.
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
-    multiply_even_shares(Matrix a, Matrix b, Matrix c, Shares shares) {
+    multiply_shares(Matrix a, Matrix b, Matrix c, Shares shares, bool with_tickets) {
   extern __shared__ __align__(128) float4 dynamic[];  // where copies land, in whole sectors
   float* const slices = reinterpret_cast<float*>(dynamic);
   const Place place = place_of_thread<T>();
@@ -98,10 +121,33 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
     if (part.count == 0) return;
     const Place corner = corner_in_groups<T>(part.tile, shares.down, shares.across);
     Sums<T> sums;
-    walk_guarding_edges<T>(sums, slices, a, b, corner, place, part.first, part.count);
-    if (part.count == shares.steps || is_last_and_has_all(sums, shares, part))
-      sums.store(c, corner, place, true);
+    walk_any<T>(sums, slices, a, b, corner, place, part.first, part.count);
+    const bool has_all = part.count == shares.steps;
+    if (!has_all) leave(sums, slot_of<T>(shares, blockIdx.x, part.first > 0));
+    if (has_all || (with_tickets && is_last_and_has_all(sums, shares, part))) {
+      store_any(sums, slices, c, corner, place);
+      __syncthreads();  // all have stored before anyone brings another tile's slices
+    }
   }
+}
+
+/// The second pass: block (x, y) adds the parts of four elements of each thread of tile x.
+template <class T>
+__global__ void __launch_bounds__(T::kThreads) put_together(Matrix c, Shares s) {
+  const unsigned e = blockIdx.y * kWide, first_step = blockIdx.x * s.steps;
+  const unsigned first = s.block_of(first_step), last = s.block_of(first_step + s.steps - 1);
+  if (first == last) return;  // it was stored
+  float4 sum = {};
+#pragma unroll 8
+  for (unsigned block = first; block <= last; ++block) {
+    const bool continues = block != first;
+    const float4 more = slot_of<T>(s, block, continues)[e / kWide * T::kThreads];
+    sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+  }
+  const Place corner = corner_in_groups<T>(s.dealt + blockIdx.x, s.down, s.across);
+  const Place place = place_of_thread<T>();
+  store_four(c, corner.row + place.row + distance(e / T::kAcross, T::kLanesDown),
+             corner.column + place.column + distance(e % T::kAcross, T::kLanesAcross), sum);
 }
 
 // ---- the host's side ---------------------------------------------------------------------------
@@ -114,37 +160,3 @@ inline Shares divide_work(unsigned down, unsigned across, unsigned steps, unsign
   const unsigned dealt = tiles % blocks == 0 ? tiles : (rounds > 0 ? rounds - 1 : 0) * blocks;
   return {blocks, steps, tiles, dealt, down, across, nullptr, nullptr};
 }
-
-/// Memory for multiply_even_shares<T> on the current device, and how its work is divided.
-template <class T>
-struct EvenShares {
-  static constexpr unsigned kBytes = T::kStages * T::kSliceBytes;  ///< of dynamic shared memory
-
-  unsigned blocks = blocks_at_once();  ///< that the device holds
-  DeviceArray<float> partial_sums{std::size_t{2} * blocks * T::kRows * T::kColumns};
-  DeviceArray<unsigned> tickets{std::vector<unsigned>(std::size_t{2} * blocks, 0)};
-
-  static unsigned blocks_at_once() {
-    CUDA_CHECK(cudaFuncSetAttribute(multiply_even_shares<T>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-    return blocks_held(multiply_even_shares<T>, T::kThreads, kBytes);
-  }
-
-  Shares of(const Matrix& a, const Matrix& c) const {
-    constexpr std::uint64_t kLeastSteps = 8;  // smaller shares are not worth putting together
-    Shares s = divide_work(blocks_for(c.height, T::kRows), blocks_for(c.width, T::kColumns),
-                           blocks_for(a.width, T::kDepth), blocks);
-    if (s.dealt == 0) {
-      const std::uint64_t worth = std::uint64_t{s.tiles} * s.steps / kLeastSteps;
-      s.blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(worth, 1, s.blocks));
-    }
-    s.partial_sums = partial_sums;
-    s.tickets = tickets;
-    return s;
-  }
-
-  void launch(const Matrix& a, const Matrix& b, const Matrix& c) const {
-    const Shares s = of(a, c);
-    multiply_even_shares<T><<<s.blocks, T::kThreads, kBytes>>>(a, b, c, s);
-  }
-};
