@@ -78,7 +78,7 @@ COURSE = [
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
     ("14_matmul_at_the_limit", "2048", "wide_copies", "14  16 bytes per copy"),
     ("14_matmul_at_the_limit", "2048", "large_tiles", "14  large tiles, copied ahead"),
-    ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  no guards, chosen by shape"),
+    ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  a kernel chosen by shape"),
     ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
 ]
 
