@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the chapters on matrix products share (07, 08, 14, 15): a view of a matrix, and a product with
-// the reference and the error bound that it is compared with.
+// What the chapters on matrix products share (07, 08, 14, 15): a view of a matrix, and a product
+// with the reference and the error bound that it is compared with.
 #pragma once
 
 #include <cfloat>

@@ -8,7 +8,7 @@
 // b_first           a thread reads B's elements from shared memory before A's
 // large_tiles       128 x 256 elements of C per block, 8 x 16 per thread; B copied past registers
 // to_and_fro        multiply-adds go down a column, up the next: operands are used again at once
-// square_warps      a warp computes 64 x 64 elements, not 32 x 128
+// lanes_in_rows     a warp's lanes lie in rows of eight, not in pairs
 // cublas            the library
 // Run: make run CH=14
 
@@ -539,16 +539,18 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_to_and_fro(Matrix a, Mat
   }
 }
 
-// ---- square_warps ------------------------------------------------------------------------------
+// ---- lanes_in_rows -----------------------------------------------------------------------------
 
-// The same, except for which elements a thread has: the lanes of a warp are 8 x 4, and their groups
-// stand side by side. A warp has a square of 64 x 64 elements, not 32 x 128 in pieces.
-__global__ void __launch_bounds__(kThreads, 1) multiply_square_warps(Matrix a, Matrix b, Matrix c) {
+// The same, except for the place of each lane. Above, neighbouring lanes stand in pairs, and a load
+// from a slice takes two wavefronts. Here the lanes of a warp are four rows of eight: a load from
+// slice.b takes four, and a warp's loads at one k 20 instead of 12.
+__global__ void __launch_bounds__(kThreads, 1)
+    multiply_lanes_in_rows(Matrix a, Matrix b, Matrix c) {
   extern __shared__ __align__(16) float4 dynamic[];
   auto* const slices = reinterpret_cast<Slice*>(dynamic);
   const unsigned t = threadIdx.x;
-  const unsigned x = t / 32 % 4 * 16 + t % 4;
-  const unsigned y = t / 128 * 16 + t % 32 / 4;
+  const unsigned x = t / 32 % 2 * 8 + t % 8;
+  const unsigned y = t / 64 * 4 + t % 32 / 8;
   const unsigned row_a = t / 2, column_a = t % 2 * kWide;
   const unsigned row_b = t / 64, column_b = t % 64 * kWide;
   const float* next_a = &a.at(blockIdx.y * kMicroTile + row_a, column_a);
@@ -600,10 +602,10 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_square_warps(Matrix a, M
       float from_a[kPerThread], from_b[kAcross];
 #pragma unroll
       for (unsigned g = 0; g < kAcross / kWide; ++g)
-        load_four(&slice.b[i][(g * 4 + x) * kWide], &from_b[g * kWide]);
+        load_four(&slice.b[i][first_of(g, x)], &from_b[g * kWide]);
 #pragma unroll
       for (unsigned g = 0; g < kGroups; ++g)
-        load_four(&slice.a[i][(g * 8 + y) * kWide], &from_a[g * kWide]);
+        load_four(&slice.a[i][first_of(g, y)], &from_a[g * kWide]);
 #pragma unroll
       for (unsigned q = 0; q < kAcross; ++q) {
 #pragma unroll
@@ -618,8 +620,8 @@ __global__ void __launch_bounds__(kThreads, 1) multiply_square_warps(Matrix a, M
   for (unsigned r = 0; r < kPerThread; ++r) {
 #pragma unroll
     for (unsigned q = 0; q < kAcross; q += kWide) {
-      const unsigned row = blockIdx.y * kMicroTile + (r / kWide * 8 + y) * kWide + r % kWide;
-      const unsigned column = blockIdx.x * kColumns + (q / kWide * 4 + x) * kWide;
+      const unsigned row = blockIdx.y * kMicroTile + first_of(r / kWide, y) + r % kWide;
+      const unsigned column = blockIdx.x * kColumns + first_of(q / kWide, x);
       store_four(&sum[r][q], &c.at(row, column));
     }
   }
@@ -680,8 +682,8 @@ const Version<MatrixProduct> kVersions[] = {
      launch<multiply_large_tiles, kColumns, kBothSlices>},
     {"to_and_fro", "multiply-adds go down a column and up the next",
      launch<multiply_to_and_fro, kColumns, kBothSlices>},
-    {"square_warps", "a warp computes 64 x 64 elements, not 32 x 128",
-     launch<multiply_square_warps, kColumns, kBothSlices>},
+    {"lanes_in_rows", "a warp's lanes lie in rows of eight, not in pairs",
+     launch<multiply_lanes_in_rows, kColumns, kBothSlices>},
     {"cublas", "cublasSgemm, FP32 without tensor cores", multiply_by_cublas},
 };
 

@@ -68,7 +68,7 @@ COURSE = [
     ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
     ("14_matmul_at_the_limit", "2048", "addresses_once", "14  addresses computed once"),
-    ("14_matmul_at_the_limit", "2048", "square_warps", "14  large tiles, operands used again"),
+    ("14_matmul_at_the_limit", "2048", "lanes_in_rows", "14  large tiles, operands used again"),
     ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  no guards, chosen by shape"),
     ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
 ]
