@@ -17,5 +17,5 @@
 
 // What a first reader can leave out.
 #include "csv.cuh"         // the file of --csv, for tools
-#include "matrix.cuh"      // matrix products, for chapters 07, 08 and 14
+#include "matrix.cuh"      // matrix products, for chapters 07, 08, 14, 15
 #include "yardsticks.cuh"  // peaks and speeds that rows are compared with, clocks

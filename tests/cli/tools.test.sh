@@ -723,9 +723,9 @@ expect_status 0
 # ---- who includes whom ---------------------------------------------------------------------------
 
 test_case "a program or an experiment that includes another program, or another chapter's header, is found"
-mkdir -p "$scratch/rooms/chapters/05_sum/experiments" "$scratch/rooms/chapters/14_product"
+mkdir -p "$scratch/rooms/chapters/05_sum/experiments" "$scratch/rooms/chapters/15_product"
 printf '#include "../../common/common.cuh"\n#include "part.cuh"\n' |
-  tee "$scratch/rooms/chapters/05_sum/sum.cu" >"$scratch/rooms/chapters/14_product/product.cu"
+  tee "$scratch/rooms/chapters/05_sum/sum.cu" >"$scratch/rooms/chapters/15_product/product.cu"
 printf '#include "../../../common/common.cuh"\n#include "../part.cuh"\n#include "../sum.cu"\n#include "../../03_x/y.cuh"\n' \
   >"$scratch/rooms/chapters/05_sum/experiments/guest.cu"
 echo '#include "../../../common/common.cuh"' >"$scratch/rooms/chapters/05_sum/experiments/shared.cuh"
