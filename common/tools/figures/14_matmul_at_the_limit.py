@@ -5,35 +5,31 @@ import re
 
 from . import style
 
-# The large tile: elements of a block, of a warp, of a thread's groups; lanes down and across.
-ROWS, COLUMNS, WARP, LANES_DOWN, LANES_ACROSS, GROUP = 128, 256, 64, 8, 4, 4
+# The large tile: elements of a block, of a warp's pieces; how far these are apart, a thread's group, lanes down and across.
+ROWS, COLUMNS, DOWN, ACROSS, APART, GROUP, LANES_DOWN, LANES_ACROSS = 128, 256, 16, 32, 64, 4, 4, 8
 
 
 def tiles():
-    fig, ax = style.canvas(3.3)
-    x, y, scale = 6, 30, 0.8  # points per element
+    fig, ax = style.canvas(2.6)
+    x, y, scale = 6, 30, 0.92  # points per element
     style.words(ax, x, y - 10, f"a block: {ROWS} x {COLUMNS} of C", style.TEXT, weight="bold")
-    for row in range(0, ROWS, WARP):
-        for column in range(0, COLUMNS, WARP):
-            mine = row == 0 and column == WARP
-            style.box(ax, x + column * scale, y + row * scale, WARP * scale, WARP * scale, style.SKY if mine else "#F2F2F2", style.GREY, 0.8)
-    style.words(ax, x, y + ROWS * scale + 16, f"8 warps, {WARP} x {WARP} each")
-    x, scale = 240, 2.35
-    style.words(ax, x, y - 10, "a warp, and one thread of it", style.TEXT, weight="bold")
-    style.box(ax, x, y, WARP * scale, WARP * scale, "#F2F2F2", style.GREY, 0.8)
-    across, down = LANES_ACROSS * GROUP, LANES_DOWN * GROUP
-    for i in range(0, WARP, across):
-        ax.plot([x + i * scale] * 2, [y, y + WARP * scale], color="#C4C4C4", linewidth=0.6, zorder=2)
-    for i in range(0, WARP, down):
-        ax.plot([x, x + WARP * scale], [y + i * scale] * 2, color="#C4C4C4", linewidth=0.6, zorder=2)
-    row, column = 1 * GROUP, 2 * GROUP  # the lane's place in each rectangle of lanes
-    for r in range(row, WARP, down):
-        for c in range(column, WARP, across):
-            style.box(ax, x + c * scale, y + r * scale, GROUP * scale, GROUP * scale, style.ORANGE, style.BLACK, 0.6, zorder=3)
-    style.words(ax, x, y + WARP * scale + 14, "8 groups of 4 x 4: 8 rows, 16 columns")
+    style.box(ax, x, y, COLUMNS * scale, ROWS * scale, "#F2F2F2", style.GREY, 0.8)
+    for row in range(0, ROWS, DOWN):
+        for column in range(0, COLUMNS, ACROSS):
+            mine = row % APART == 0 and column % APART == 0
+            style.box(ax, x + column * scale, y + row * scale, ACROSS * scale, DOWN * scale, style.SKY if mine else "#F2F2F2", "#C4C4C4", 0.5)
+    style.words(ax, x, y + ROWS * scale + 16, f"one warp of 8: pieces of {DOWN} x {ACROSS}")
+    x, scale = 262, 5.5
+    style.words(ax, x, y - 10, "a piece: four rows of lanes", style.TEXT, weight="bold")
+    for lane in range(LANES_DOWN * LANES_ACROSS):
+        left, top = x + lane % LANES_ACROSS * GROUP * scale, y + lane // LANES_ACROSS * GROUP * scale
+        mine = lane == 10
+        style.box(ax, left, top, GROUP * scale, GROUP * scale, style.ORANGE if mine else "#F2F2F2", style.BLACK if mine else "#C4C4C4", 0.8, zorder=3 if mine else 2)
+        style.words(ax, left + GROUP * scale / 2, top + GROUP * scale / 2, str(lane), ha="center", zorder=4)
+    style.words(ax, x, y + DOWN * scale + 16, "a lane: 4 x 4 of each piece")
     style.save(fig, "tiles", "From the tile of a block to the elements of a thread",
-               f"A block of 8 warps computes {ROWS} x {COLUMNS} elements of C. Each warp computes {WARP} x {WARP} of them. Its 32 "
-               f"threads lie {LANES_DOWN} x {LANES_ACROSS}, and each has groups of four rows and four columns: 8 rows and 16 columns in all.")
+               f"A block of 8 warps computes {ROWS} x {COLUMNS} elements of C. A warp computes eight pieces of {DOWN} x {ACROSS}, {APART} apart. Its 32 "
+               f"lanes lie in {LANES_DOWN} rows of {LANES_ACROSS}, and each computes {GROUP} x {GROUP} elements of each piece: 8 rows and 16 columns in all.")
 
 
 SIZES = {1024: (style.ORANGE, "D", "--"), 2048: (style.GREEN, "v", ":"), 4096: (style.BLUE, "o", "-"), 8192: (style.PURPLE, "s", "-.")}
