@@ -8,6 +8,9 @@
 #include "matmul_testing.cuh"
 
 #define main experiment_main
+namespace arrangements {
+#include "../chapters/14_matmul_at_the_limit/experiments/arrangements.cu"
+}
 namespace multiply_adds_alone {
 #include "../chapters/14_matmul_at_the_limit/experiments/multiply_adds_alone.cu"
 }
@@ -189,6 +192,21 @@ TEST_CASE("the bound lets FP32 pass in any order, and neither TF32 nor BF16") {
             }
             return static_cast<double>(sum);
           }) < 0.25);
+  }
+}
+
+TEST_CASE("in every arrangement whole tiles are multiplied", "[arrangements]") {
+  for (const Sides s : whole_shapes()) {
+    if (s.n % arrangements::kColumns != 0) continue;
+    for (const unsigned gap : {0u, 4u}) {
+      const Operands operands(s, gap);
+      const MatrixProduct product = operands.product();
+      for (const auto& version : arrangements::kArrangements) {
+        INFO(version.name << ", " << text_of(s) << ", gap " << gap);
+        CHECK(runs_right(version, product));
+        CHECK(gaps_are_untouched(product.c));
+      }
+    }
   }
 }
 
