@@ -259,7 +259,7 @@ int main(int argc, char** argv) {
   table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
 
-  const unsigned sms = table.device.multiProcessorCount;
+  const unsigned sms = multiprocessors(table.device);
   const AnyShape product{{m, n, k, opt.seed}, sms};
   table.each_launch_does(product.amount());
   const auto add_row = [&](const Way& way) {

@@ -190,3 +190,10 @@ struct Sums {
 // ---- the host's side ---------------------------------------------------------------------------
 
 constexpr std::size_t kMostSide = 256_Ki;  ///< of a matrix: grids stay within their limits
+
+/// Among how many multiprocessors work is divided. The CPU backend has as many as the host has
+/// cores: four at least here, so that tiles are shared and split there, too.
+inline unsigned multiprocessors(const Device& device) {
+  const auto count = static_cast<unsigned>(device.multiProcessorCount);
+  return kOnGpu ? count : std::max(count, 4u);
+}

@@ -27,6 +27,15 @@ __global__ void multiply_adds(float factor, float term, unsigned turns, float* r
   results[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+// One chain whose term is a constant: two registers to read for a multiply-add, one even and one
+// odd, where multiply_adds<1> reads three, two of them even (nvcc 13.0).
+__global__ void multiply_adds_of_two(float factor, float, unsigned turns, float* results) {
+  float x = 0;
+#pragma unroll 16
+  for (unsigned turn = 0; turn < turns; ++turn) x = x * factor + 1.0f;
+  results[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+
 // One row: chains per thread, and blocks per SM.
 struct Mix {
   const char *name, *summary;
@@ -37,6 +46,8 @@ struct Mix {
 constexpr Mix kMixes[] = {
     {"chains_1", "each waits for the one before; 8 warps on an SM", 1, 1, multiply_adds<1>},
     {"chains_1_warps_32", "the same with 32 warps on an SM", 1, 4, multiply_adds<1>},
+    {"two_registers", "one, its term is a constant; 8 warps", 1, 1, multiply_adds_of_two},
+    {"two_registers_warps_32", "the same with 32 warps on an SM", 1, 4, multiply_adds_of_two},
     {"chains_2", "two that do not wait for each other, 8 warps", 2, 1, multiply_adds<2>},
     {"chains_4", "four", 4, 1, multiply_adds<4>},
     {"chains_8", "eight", 8, 1, multiply_adds<8>},

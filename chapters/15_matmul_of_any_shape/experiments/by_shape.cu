@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, bytes);
   table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
-  const unsigned sms = table.device.multiProcessorCount;
+  const unsigned sms = multiprocessors(table.device);
   const ShapedProduct product{{m, n, k, opt.seed}, sms};
   table.each_launch_does(product.amount());
   for (const auto& version : kVersions) table.add(version, product);

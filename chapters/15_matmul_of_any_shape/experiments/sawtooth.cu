@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
   table.without_speedup();
   if (opt.list) m = k = 1;  // nothing runs, so nothing has to be multiplied on the host
-  const unsigned sms = table.device.multiProcessorCount;
+  const unsigned sms = multiprocessors(table.device);
   const unsigned rows_of_tiles = blocks_for(m, Large::kRows);
   const DeviceArray<float> sums(std::size_t{2} * sms * Large::kRows * Large::kColumns);
   const DeviceArray<unsigned> tickets(std::vector<unsigned>(std::size_t{2} * sms, 0));

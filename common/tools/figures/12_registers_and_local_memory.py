@@ -24,7 +24,7 @@ def layout():
     fig, ax = style.canvas(3.9)
     cell, height, says = 6.0, 11.0, []
     for column, (name, digits) in enumerate((("all lanes want counter 5", [5] * xray.LANES),
-                                             ("each lane wants its own counter", digits_that_differ()))):
+                                             ("lanes want different counters", digits_that_differ()))):
         x, top = 24 + 222 * column, 40
         sectors = {(digit, lane // SECTOR_LANES) for lane, digit in enumerate(digits)}
         style.words(ax, x, 27, name, weight="bold")

@@ -2,27 +2,32 @@
 """Chapter 15: the sawtooth of time over columns, and the choice among many kernels at 600 random shapes."""
 
 import math
-import re
 import statistics
 
 from . import style
 
 
 def sawtooth():
-    """Times over the columns of C: whole tiles step up where a wave is full, even shares do not."""
+    """Times over the columns of C, and what they are of the peak: whole tiles step up where a wave is full."""
     rows = style.rows("sawtooth")
-    fig, ax = style.axes("columns of C", "time [ms]", height=4.2)
-    looks = {"whole_tiles": ("whole tiles", style.BLUE, "-"), "small_tiles": ("small tiles", style.GREEN, "-."),
-             "even_shares": ("even shares", style.RED, "--"), "cublas": ("cuBLAS", style.GREY, ":")}
+    fig, (time, share) = style.axes(height=4.6, nrows=2, sharex=True)
+    looks = {"whole_tiles": ("whole tiles", style.BLUE, "-", "o"), "small_tiles": ("small tiles", style.GREEN, "-.", "^"),
+             "even_shares": ("even shares", style.RED, "--", "s"), "cublas": ("cuBLAS", style.GREY, ":", "")}
     said = []
-    for version, (name, color, line) in looks.items():
-        mine = [(int(re.search(r"=(\d+)", r["version"])[1]), r["median_ms"]) for r in rows if r["version"].startswith(version + "=")]
-        ax.plot(*zip(*mine), color=color, linestyle=line, marker=".", label=name)
-        said.append(f"{name} from {mine[0][1]:.2f} to {mine[-1][1]:.2f}")
-    ax.set_ylim(0)
-    ax.legend(loc="upper left")
-    style.save(fig, "sawtooth", "Time of a product of 1536 x n x 4096 over its columns n",
-               "Times in ms: " + "; ".join(said) + ". Whole tiles step up where their blocks fill one wave, and two.", rows)
+    for version, (name, color, line, marker) in looks.items():
+        look = {"color": color, "linestyle": line, "marker": marker, "markersize": 3.5, "linewidth": 1.6, "label": name}
+        n, ms = style.series(rows, version + r"=(\d+)", "median_ms")
+        time.plot(n, ms, **look)
+        _, percent = style.series(rows, version + r"=(\d+)", "of_percent")
+        share.plot(n, percent, **look)
+        said.append(f"{name} from {ms[0]:.2f} to {ms[-1]:.2f} ms")
+    waves = [n for n in range(1, n[-1]) if n % 2816 == 0] + [n[-1]]
+    time.set(ylabel="time [ms]", ylim=(0, None), xticks=[0, *waves])
+    share.set(ylabel="of the peak [%]", ylim=(0, 100), xlabel="columns of C")
+    time.legend(loc="upper left")
+    style.save(fig, "sawtooth", "A product of 1536 x n x 4096 over its columns n",
+               "Above times: " + "; ".join(said) + ". Those of whole tiles go up in steps, where the tiles fill one wave, and two. "
+               "Below what they are of the peak: a sawtooth.", rows)
 
 
 def shapes(measured):
