@@ -63,21 +63,28 @@ COURSE = [
     ("07_naive_matmul", "default", "columns_along_x", "07  ... side by side"),
     ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
-    ("14_matmul_at_the_limit", "2048", "addresses_once", "14  addresses computed once"),
-    ("14_matmul_at_the_limit", "2048", "lanes_in_rows", "14  large tiles, operands used again"),
-    ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  no guards, chosen by shape"),
-    ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
+    ("14_matmul_at_the_limit", "h200_orders.csv", "addresses_once", "14  addresses computed once"),
+    ("14_matmul_at_the_limit", "h200_orders.csv", "b_first", "14  two slices, B read first"),
+    ("14_matmul_at_the_limit", "h200_orders.csv", "lanes_in_rows", "14  large tiles, an order of products"),
+    ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  a kernel chosen by shape"),
+    ("14_matmul_at_the_limit", "h200_orders.csv", "cublas", "cuBLAS"),
 ]
 
 
+def rate_of(chapter, file, version):
+    """TFLOP/s of a version with sides SIDE: a setting's row, or one of a file of times in turns with cuBLAS."""
+    if file.endswith(".csv"):
+        row = next(r for r in style.rows(file, chapter) if r["m"] == SIDE and version in (r["version"], "cublas"))
+        return 2 * SIDE**3 / row["cublas_us" if version == "cublas" else "us"] / 1e6
+    row = next(r for r in style.rows(file, chapter) if r["version"] == version)
+    if re.findall(r"\d+", row["workload"])[:3] != [str(SIDE)] * 3:
+        raise ValueError(f"{chapter}, {file}: measured at {row['workload']}, not at {SIDE}")
+    return row["rate"] / 1000
+
+
 def course():
-    labels, rates = [], []
-    for chapter, file, version, label in COURSE:
-        row = next(r for r in style.rows(file, chapter) if r["version"] == version)
-        if re.findall(r"\d+", row["workload"])[:3] != [str(SIDE)] * 3:
-            raise ValueError(f"{chapter}, {file}: measured at {row['workload']}, not at {SIDE}")
-        labels.append(label)
-        rates.append(row["rate"] / 1000)
+    labels = [label for *_, label in COURSE]
+    rates = [rate_of(*row) for *row, _ in COURSE]
     limit = style.rows("multiply_adds_2048")[0]["rate"] / 1000
     fig, ax = style.axes("TFLOP/s, logarithmic", height=4.6)
     colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
@@ -86,7 +93,7 @@ def course():
     style.save(fig, "course", "The ladder of the product, through four chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
-               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("2048"))
+               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("h200_orders.csv"))
 
 
 tiles()
