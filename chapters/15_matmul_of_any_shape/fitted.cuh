@@ -73,7 +73,7 @@ constexpr double kSecondKernel = 7.96;  // copies of A and B: with the wait betw
 constexpr double kL2 = 5.26e6;          // what tiles read of A and B
 constexpr double kL2OfSums = 6.31e6;    // partial sums
 // A step in the kernel that shares tiles: of the largest tile, in whose loop nvcc puts 70 of 94
-// loads of factors in runs (3 of 94 where tiles are whole), and of others.
+// loads of factors in runs (4 of 94 where tiles are whole), and of others.
 constexpr double kSharedLarge = 1.17, kShared = 1.04;
 // What a ticket costs: beginning in two tiles, once, and for each part of 32 elements per thread.
 constexpr double kTicketBegins = 1.3, kTicket = 2.26, kTicketOfPart = 0.268;
