@@ -353,6 +353,12 @@ class Finder {
         const char* const scope = s_.is(i - 1, "::") ? "cuda_cpu::" : "::cuda_cpu::";
         found_.reworded[i] = {scope + ("device_" + s_.spelling(i))};
       }
+      // printf(...)  ->  ::cuda_cpu::printf(NUMBER, ...): which statement it is.
+      if (s_.is(i, "printf") && !s_.is(i - 1, "::")) {
+        const std::size_t number = printfs_on_line_[s_.token(i).line]++;
+        found_.reworded[i] = {"printf", "::cuda_cpu::"};
+        found_.reworded[i + 1] = {"(" + std::to_string(s_.token(i).line + (number << 24)) + "u, "};
+      }
     }
   }
 
@@ -819,7 +825,8 @@ class Finder {
   Constructs found_;
   std::set<std::string> volatile_names_;  // of variables, and of device functions that name one
   std::set<std::string> blocks_;          // names of groups that are a whole block or grid
-  std::map<std::size_t, std::size_t> shared_on_line_, barriers_on_line_;  // how many by now
+  std::map<std::size_t, std::size_t> shared_on_line_, barriers_on_line_,
+      printfs_on_line_;  // how many by now
   bool has_operators_ = false;
 };
 
