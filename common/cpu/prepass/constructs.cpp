@@ -121,6 +121,7 @@ class Finder {
     }
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (in_macro_) {  // it may be used in device code
+        read_copy(i);
         read_cast(i);
         read_store(i);
       }
@@ -316,7 +317,10 @@ class Finder {
     for (std::size_t i = first; i < body; ++i) is_for_both = is_for_both || s_.names_host(i);
     found_.bodies.push_back({body, end, is_for_both});
     if (is_for_both) {
-      for (std::size_t i = body + 1; i < end; ++i) read_assembly(i, true);
+      for (std::size_t i = body + 1; i < end; ++i) {
+        read_assembly(i, true);
+        read_copy(i);
+      }
       return;
     }
     // A lambda may be in the body of another one.
@@ -345,6 +349,7 @@ class Finder {
       read_cast(i);
       read_store(i);
       if (may_poll) read_loop(i);
+      read_copy(i);
       read_assembly(i, false);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
@@ -360,6 +365,12 @@ class Finder {
         found_.reworded[i + 1] = {"(" + std::to_string(s_.token(i).line + (number << 24)) + "u, "};
       }
     }
+  }
+
+  // __builtin_memcpy(...)  ->  CUDA_CPU_SEEN __builtin_memcpy(...)
+  void read_copy(std::size_t i) {
+    if (!s_.is_any(i, {"__builtin_memcpy", "__builtin_memmove", "__builtin_memset"})) return;
+    if (!s_.is(i - 1, "::")) found_.reworded[i] = {s_.spelling(i), "CUDA_CPU_SEEN "};
   }
 
   void note_volatile(std::size_t i) {

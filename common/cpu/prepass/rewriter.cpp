@@ -71,6 +71,7 @@ class Rewriter {
         "#ifndef CUDA_CPU_ALIGNED\n"
         "#define CUDA_CPU_ALIGNED(...) __VA_ARGS__\n"
         "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
+        "#define CUDA_CPU_SEEN\n"
         "#endif\n"
         // The race detector and X-ray look at device code alone. In a lab, whose audit reads every
         // attribute, all is looked at.
