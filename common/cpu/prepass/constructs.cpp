@@ -3,6 +3,7 @@
 
 #include "device_variables.h"
 #include "host_functions.h"
+#include "refused.h"
 
 namespace prepass {
 namespace {
@@ -117,6 +118,7 @@ class Finder {
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_.is(i, "__global__")) note_kernel(i);
       if (s_.is(i, "volatile") && s_.scope(i) == Scope::kNamespace) note_volatile(i);
+      if (s_.is(i, "cudaDeviceProp")) note_properties(i);
       has_operators_ = has_operators_ || s_.is(i, "operator");
     }
     for (std::size_t i = 0; i < s_.size(); ++i) {
@@ -127,6 +129,7 @@ class Finder {
       }
       if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
       if (s_.names_device(i)) read_device_code(i);
+      if (s_.is(i, ".") || s_.is(i, "->")) read_gone_member(i);
       if (starts_launch(i)) {
         read_launch(i);
         i += 2;
@@ -371,6 +374,28 @@ class Finder {
   void read_copy(std::size_t i) {
     if (!s_.is_any(i, {"__builtin_memcpy", "__builtin_memmove", "__builtin_memset"})) return;
     if (!s_.is(i - 1, "::")) found_.reworded[i] = {s_.spelling(i), "CUDA_CPU_SEEN "};
+  }
+
+  // cudaDeviceProp a, *b; and std::vector<cudaDeviceProp> c;
+  void note_properties(std::size_t i) {
+    do {
+      ++i;
+      while (s_.is_any(i, {">", "*", "&", "const"})) ++i;
+      if (s_.is_identifier(i)) properties_.insert(s_.spelling(i++));
+    } while (s_.is(i, ","));
+  }
+
+  // a.clockRate  ->  a. "the error" major
+  void read_gone_member(std::size_t dot) {
+    const std::size_t name = dot + 1;
+    for (const Refused& gone : kGoneMembers) {
+      const std::string member = gone.names[0];
+      if (!s_.is(name, member.c_str())) continue;
+      const std::size_t object = s_.is(dot - 1, "]") ? s_.match(dot - 1) - 1 : dot - 1;
+      if (!s_.is_identifier(object) || properties_.count(s_.spelling(object)) == 0) continue;
+      found_.reworded[name] = {
+          "major", "CUDA_CPU_ERROR(\"" + member + ": the CPU backend has " + gone.what + "\") "};
+    }
   }
 
   void note_volatile(std::size_t i) {
@@ -834,6 +859,7 @@ class Finder {
   const HostFunctions host_functions_;
   std::set<std::string> kernels_;  // declared in this file
   Constructs found_;
+  std::set<std::string> properties_;      // variables of type cudaDeviceProp
   std::set<std::string> volatile_names_;  // of variables, and of device functions that name one
   std::set<std::string> blocks_;          // names of groups that are a whole block or grid
   std::map<std::size_t, std::size_t> shared_on_line_, barriers_on_line_,
