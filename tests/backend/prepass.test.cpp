@@ -541,6 +541,25 @@ TEST_CASE("what the CPU backend has not is refused by its name, if it is used") 
   CHECK(rewritten("int x;\n").find("the CPU backend has") == std::string::npos);
 }
 
+TEST_CASE("a member that cudaDeviceProp has no longer is refused by its name") {
+  const std::string declared =
+      "cudaDeviceProp prop, *p;\nvoid f(std::vector<cudaDeviceProp>& all) {\n";
+  for (const prepass::Refused& gone : prepass::kGoneMembers) {
+    const std::string name = gone.names[0];
+    const std::string error =
+        "CUDA_CPU_ERROR(\"" + name + ": the CPU backend has " + gone.what + "\") \n#line 3\n";
+    for (const std::string object : {"prop.", "p->", "all[f(0)]."}) {
+      const std::string text = rewritten(declared + "  g(" + object + name + ", 1); }\n");
+      CAPTURE(text);
+      CHECK(text.find(object + error) != std::string::npos);
+      CHECK(text.find(name + ", 1") == std::string::npos);
+    }
+    const std::string others =
+        declared + "  int " + name + " = mine." + name + " + prop.major; }\n";
+    CHECK(rewritten(others).find("CUDA_CPU_ERROR") == std::string::npos);
+  }
+}
+
 TEST_CASE("device code may not call host functions, as with nvcc") {
   const std::string before =
       "int host(int a) { return a; }\n"

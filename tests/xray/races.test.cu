@@ -242,6 +242,48 @@ __device__ void memset_of_some(int* words) {
   if (threadIdx.x == 0) words[60] = words[5];  // later: memset
 }
 
+// The compiler's own names, of which it would make a load and a store.
+template <bool kRight>
+__device__ void builtin_memcpy(int* words) {
+  const int mine = 7;
+  if (threadIdx.x == 64) __builtin_memcpy(words + 5, &mine, 4);  // earlier: builtin_memcpy
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[60] = words[5];  // later: builtin_memcpy
+}
+
+__host__ __device__ inline void move_two(int* to, const int* from) {
+  __builtin_memmove(to, from, 8);  // earlier: builtin_memmove
+}
+template <bool kRight>
+__device__ void builtin_memmove(int* words) {
+  if (threadIdx.x == 64) move_two(words + 20, words + 9);
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[10] = 1;  // later: builtin_memmove
+}
+
+#define CLEAR(to) __builtin_memset(to, 0, sizeof(*(to)))
+template <bool kRight>
+__device__ void builtin_memset(int* words) {
+  if (threadIdx.x == 64) CLEAR(words + 5);  // earlier: builtin_memset
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[60] = words[5];  // later: builtin_memset
+}
+
+template <bool kRight>
+__device__ void std_memcpy(int* words) {
+  const int mine = 7;
+  if (threadIdx.x == 64) std::memcpy(words + 5, &mine, 4);  // earlier: std_memcpy
+  if (kRight) __syncthreads();
+  if (threadIdx.x == 0) words[60] = words[5];  // later: std_memcpy
+}
+
+// They may stand in a constexpr function.
+__host__ __device__ constexpr int copy_of(int x) {
+  int copy = 0;
+  __builtin_memcpy(&copy, &x, sizeof(x));
+  return copy;
+}
+
 // One warp hands a value to another: thread 64 makes it, and thread 0 waits for it.
 template <bool kFirstFence, bool kSecondFence>
 __device__ void flag(int* words) {
@@ -491,6 +533,15 @@ TEST_CASE("what memcpy, memmove and memset do in device code is found") {
       "memmove", Fault::kSameBlock, kEverywhere);
   wrong_is_found_and_right_is_not<memset_of_some<false>, memset_of_some<true>>(
       "memset", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<builtin_memcpy<false>, builtin_memcpy<true>>(
+      "builtin_memcpy", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<builtin_memmove<false>, builtin_memmove<true>>(
+      "builtin_memmove", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<builtin_memset<false>, builtin_memset<true>>(
+      "builtin_memset", Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<std_memcpy<false>, std_memcpy<true>>(
+      "std_memcpy", Fault::kSameBlock, kEverywhere);
+  CHECK(copy_of(5) == 5);
 }
 
 TEST_CASE("a flag needs a fence on both sides") {

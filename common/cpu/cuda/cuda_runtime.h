@@ -28,6 +28,7 @@
 #include "../engine/memory/shared.h"
 #include "../engine/memory/symbols.h"
 #include "../engine/state/current.h"
+#include "../engine/state/printing.h"
 #include "../libs/textures/fetches.h"
 #include "../runtime/launch.h"
 #include "../types/vector_types.h"

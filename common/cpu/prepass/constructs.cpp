@@ -3,6 +3,7 @@
 
 #include "device_variables.h"
 #include "host_functions.h"
+#include "refused.h"
 
 namespace prepass {
 namespace {
@@ -117,15 +118,18 @@ class Finder {
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_.is(i, "__global__")) note_kernel(i);
       if (s_.is(i, "volatile") && s_.scope(i) == Scope::kNamespace) note_volatile(i);
+      if (s_.is(i, "cudaDeviceProp")) note_properties(i);
       has_operators_ = has_operators_ || s_.is(i, "operator");
     }
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (in_macro_) {  // it may be used in device code
+        read_copy(i);
         read_cast(i);
         read_store(i);
       }
       if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
       if (s_.names_device(i)) read_device_code(i);
+      if (s_.is(i, ".") || s_.is(i, "->")) read_gone_member(i);
       if (starts_launch(i)) {
         read_launch(i);
         i += 2;
@@ -316,7 +320,10 @@ class Finder {
     for (std::size_t i = first; i < body; ++i) is_for_both = is_for_both || s_.names_host(i);
     found_.bodies.push_back({body, end, is_for_both});
     if (is_for_both) {
-      for (std::size_t i = body + 1; i < end; ++i) read_assembly(i, true);
+      for (std::size_t i = body + 1; i < end; ++i) {
+        read_assembly(i, true);
+        read_copy(i);
+      }
       return;
     }
     // A lambda may be in the body of another one.
@@ -345,6 +352,7 @@ class Finder {
       read_cast(i);
       read_store(i);
       if (may_poll) read_loop(i);
+      read_copy(i);
       read_assembly(i, false);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
@@ -353,6 +361,40 @@ class Finder {
         const char* const scope = s_.is(i - 1, "::") ? "cuda_cpu::" : "::cuda_cpu::";
         found_.reworded[i] = {scope + ("device_" + s_.spelling(i))};
       }
+      // printf(...)  ->  ::cuda_cpu::printf(NUMBER, ...): which statement it is.
+      if (s_.is(i, "printf") && !s_.is(i - 1, "::")) {
+        const std::size_t number = printfs_on_line_[s_.token(i).line]++;
+        found_.reworded[i] = {"printf", "::cuda_cpu::"};
+        found_.reworded[i + 1] = {"(" + std::to_string(s_.token(i).line + (number << 24)) + "u, "};
+      }
+    }
+  }
+
+  // __builtin_memcpy(...)  ->  CUDA_CPU_SEEN __builtin_memcpy(...)
+  void read_copy(std::size_t i) {
+    if (!s_.is_any(i, {"__builtin_memcpy", "__builtin_memmove", "__builtin_memset"})) return;
+    if (!s_.is(i - 1, "::")) found_.reworded[i] = {s_.spelling(i), "CUDA_CPU_SEEN "};
+  }
+
+  // cudaDeviceProp a, *b; and std::vector<cudaDeviceProp> c;
+  void note_properties(std::size_t i) {
+    do {
+      ++i;
+      while (s_.is_any(i, {">", "*", "&", "const"})) ++i;
+      if (s_.is_identifier(i)) properties_.insert(s_.spelling(i++));
+    } while (s_.is(i, ","));
+  }
+
+  // a.clockRate  ->  a. "the error" major
+  void read_gone_member(std::size_t dot) {
+    const std::size_t name = dot + 1;
+    for (const Refused& gone : kGoneMembers) {
+      const std::string member = gone.names[0];
+      if (!s_.is(name, member.c_str())) continue;
+      const std::size_t object = s_.is(dot - 1, "]") ? s_.match(dot - 1) - 1 : dot - 1;
+      if (!s_.is_identifier(object) || properties_.count(s_.spelling(object)) == 0) continue;
+      found_.reworded[name] = {
+          "major", "CUDA_CPU_ERROR(\"" + member + ": the CPU backend has " + gone.what + "\") "};
     }
   }
 
@@ -817,9 +859,11 @@ class Finder {
   const HostFunctions host_functions_;
   std::set<std::string> kernels_;  // declared in this file
   Constructs found_;
+  std::set<std::string> properties_;      // variables of type cudaDeviceProp
   std::set<std::string> volatile_names_;  // of variables, and of device functions that name one
   std::set<std::string> blocks_;          // names of groups that are a whole block or grid
-  std::map<std::size_t, std::size_t> shared_on_line_, barriers_on_line_;  // how many by now
+  std::map<std::size_t, std::size_t> shared_on_line_, barriers_on_line_,
+      printfs_on_line_;  // how many by now
   bool has_operators_ = false;
 };
 

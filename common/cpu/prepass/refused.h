@@ -115,6 +115,25 @@ constexpr Refused kRefused[] = {
     {"no green contexts", {"cudaGreenCtxCreate", "cudaExecutionContext_t"}},
 };
 
+/// Members of cudaDeviceProp, of which names[0] is one each: refused where a file uses one of what
+/// it declares as such. Anything else may be called so.
+constexpr Refused kGoneMembers[] = {
+    {"cudaDeviceGetAttribute with cudaDevAttrClockRate in its place, as CUDA 13", {"clockRate"}},
+    {"cudaDeviceGetAttribute with cudaDevAttrMemoryClockRate in its place, as CUDA 13",
+     {"memoryClockRate"}},
+    {"cudaDeviceGetAttribute with cudaDevAttrComputeMode in its place, as CUDA 13",
+     {"computeMode"}},
+    {"cudaDeviceGetAttribute with cudaDevAttrGpuOverlap in its place, as CUDA 13",
+     {"deviceOverlap"}},
+    {"cudaDeviceGetAttribute with cudaDevAttrKernelExecTimeout in its place, as CUDA 13",
+     {"kernelExecTimeoutEnabled"}},
+    {"cudaDeviceGetAttribute with cudaDevAttrMaxTexture1DLinearWidth in its place, as CUDA 13",
+     {"maxTexture1DLinear"}},
+    {"cudaDeviceGetAttribute with cudaDevAttrSingleToDoublePrecisionPerfRatio in its place, as "
+     "CUDA 13",
+     {"singleToDoublePrecisionPerfRatio"}},
+};
+
 /// Headers of the toolkit. An #include becomes one line that says so, unless a file of that name
 /// lies in the program's own folders.
 struct RefusedHeader {

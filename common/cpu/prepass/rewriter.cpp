@@ -71,6 +71,7 @@ class Rewriter {
         "#ifndef CUDA_CPU_ALIGNED\n"
         "#define CUDA_CPU_ALIGNED(...) __VA_ARGS__\n"
         "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
+        "#define CUDA_CPU_SEEN\n"
         "#endif\n"
         // The race detector and X-ray look at device code alone. In a lab, whose audit reads every
         // attribute, all is looked at.
@@ -598,14 +599,13 @@ class Rewriter {
     if (!has_braced_argument(launch)) {
       const bool was_flat = std::exchange(is_flat_, !keeps_columns());
       const std::string kernel = flat(launch.first, launch.open);
-      out_ += ", [=](auto&... cuda_cpu_a) CUDA_CPU_HOST_ONLY -> decltype(void(" + kernel +
-              "(cuda_cpu_a...))) { " + kernel +
-              "(cuda_cpu_a...); }, ::cuda_cpu::function_of([=](auto cuda_cpu_f) -> "
-              "decltype(cuda_cpu_f(";
+      const std::string call = kernel + "(static_cast<decltype(cuda_cpu_a)>(cuda_cpu_a)...)";
+      out_ += ", [=](auto&&... cuda_cpu_a) CUDA_CPU_HOST_ONLY -> decltype(void(" + call + ")) { " +
+              call + "; }, [=](auto cuda_cpu_f) -> decltype(cuda_cpu_f(";
       repeat_kernel(launch);
       out_ += ")) { return cuda_cpu_f(";
       repeat_kernel(launch);
-      out_ += "); })";
+      out_ += "); }";
       if (first_argument < launch.last) {
         const bool only_pack =
             first_argument + 1 == launch.last && structure_.is(first_argument, "__VA_ARGS__");

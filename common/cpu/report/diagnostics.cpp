@@ -181,6 +181,7 @@ void die(const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
+  consequences.report_begins();
   print(std::string("CUDA CPU backend: ") + text + '\n');
   _exit(1);
 }

@@ -214,13 +214,20 @@ void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
 }
 
 bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position,
-                            const void* pointer, std::size_t alignment) {
+                            const void* pointer, std::size_t alignment, bool is_reference) {
   // A freed device pointer passes: the access itself is reported, with more to say.
   const bool can_be_reached = is_kernel_accessible(pointer) || is_device_address(pointer);
   if (can_be_reached && reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return true;
   Report r;
   r.site = {launched.file, launched.line};
-  if (can_be_reached) {
+  if (is_reference && !can_be_reached) {
+    r.headline = format("a reference to the host's memory is passed to kernel '%s'", launched.name);
+    r.details.push_back(
+        format("argument %zu lies at %p, which is no address that kernels can reach", position + 1,
+               pointer));
+    r.help = "pass it by value, or refer to managed memory";
+    r.cuda_error = cudaErrorIllegalAddress;
+  } else if (can_be_reached) {
     r.headline = format("a misaligned pointer is passed to kernel '%s'", launched.name);
     r.details.push_back(format("argument %zu, %p, is no multiple of %zu, the alignment of its type",
                                position + 1, pointer, alignment));

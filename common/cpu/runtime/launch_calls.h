@@ -86,14 +86,6 @@ using LocatedConfig = Located<const cudaLaunchConfig_t*>;
 /// something that is not supported, which is reported.
 LaunchConfig config_of(const LocatedConfig& located, int* error);
 
-/// A call with its own arguments, which the kernel's parameters convert.
-template <class... Parameters>
-int launch_call(const LaunchConfig& config, const LaunchedKernel& launched,
-                void (*kernel)(Parameters...), std::decay_t<Parameters>... arguments) {
-  return enqueue_call(config, launched, reinterpret_cast<const void*>(kernel), kernel,
-                      std::move(arguments)...);
-}
-
 }  // namespace cuda_cpu
 
 /// The launch with attributes. Those that only say how fast it may go are taken; clusters and
@@ -106,8 +98,9 @@ cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(P
   if (error != 0) return cuda_cpu::finish(error);
   const char* const name =
       cuda_cpu::function_name(cuda_cpu::KernelKey(kernel), "cudaLaunchKernelEx");
-  return cuda_cpu::finish(cuda_cpu::launch_call(
-      config, cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line}, kernel,
+  return cuda_cpu::finish(cuda_cpu::enqueue_call(
+      config, cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line},
+      reinterpret_cast<const void*>(kernel), kernel, cuda_cpu::Function<Parameters...>{kernel},
       std::forward<Arguments>(arguments)...));
 }
 

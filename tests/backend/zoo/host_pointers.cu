@@ -7,6 +7,14 @@
 // EXPECT: argument 1,
 // EXPECT-STDOUT: cudaErrorIllegalAddress
 //
+// CASE: host_reference
+// The kernel's parameter is a reference, and the launch names a variable of the host.
+// EXPECT: {file}:{reference}: error: a reference to the host's memory is passed to kernel 'count'
+// EXPECT: argument 2 lies at
+// EXPECT: pass it by value, or refer to managed memory
+// EXPECT: {file}:{deduced}: error: a reference to the host's memory is passed to kernel 'count_any'
+// EXPECT-STDOUT: cudaErrorIllegalAddress 2, total 0
+//
 // CASE: host_pointer_in_argument
 // Structures that are passed by value hold the host's pointers: a plain one, one inside another
 // with an array, a class with a constructor, and one that cudaLaunchKernel passes.
@@ -60,6 +68,21 @@ CASE(host_pointer) {
   int x[32] = {};
   twice<<<1, 32>>>(x);  // @launch
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+
+__global__ void count(int by, int& total) { atomicAdd(&total, by); }
+template <class T>
+__global__ void count_any(T& total) {
+  atomicAdd(&total, T(1));
+}
+
+CASE(host_reference) {
+  int total = 0;
+  count<<<1, 32>>>(1, total);  // @reference
+  expect_error();
+  count_any<<<1, 32>>>(total);  // @deduced
+  expect_error();
+  std::printf("cudaErrorIllegalAddress %d, total %d\n", found, total);
 }
 
 struct Rows {

@@ -114,18 +114,18 @@ const T& probe_of(std::index_sequence<kNumbers...>) {
   return probe;
 }
 
-/// An argument as the kernel gets it: where it is a structure, pointers to the host in it are
-/// marked. Which members are pointers is known of plain structures; of others, such as classes with
-/// constructors and lambdas, each word may be one.
+/// Makes of a parameter's bytes what the kernel gets: where it is a structure, pointers to the host
+/// in it are marked. Which members are pointers is known of plain structures; of others, such as
+/// classes with constructors and lambdas, each word may be one.
 template <class T>
-T as_kernels_get(T argument) {
+void mark_pointers_in([[maybe_unused]] std::remove_reference_t<T>& parameter) {
   if constexpr (std::is_class_v<T> && std::is_trivially_copyable_v<T> && may_hold_pointers<T>()) {
     constexpr std::size_t kMembers = members_of<T>();
     const char* probe = nullptr;
     if constexpr (kMembers != 0) {
       probe = reinterpret_cast<const char*>(&probe_of<T>(std::make_index_sequence<kMembers>{}));
     }
-    char* const bytes = reinterpret_cast<char*>(__builtin_addressof(argument));
+    char* const bytes = reinterpret_cast<char*>(__builtin_addressof(parameter));
     for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= sizeof(T); at += alignof(void*)) {
       std::uintptr_t word, expected = Probe::kPointer;
       if (probe != nullptr) std::memcpy(&expected, probe + at, sizeof(word));
@@ -135,7 +135,6 @@ T as_kernels_get(T argument) {
       std::memcpy(bytes + at, &word, sizeof(word));
     }
   }
-  return argument;
 }
 
 /// alignof(T); 1 where that is unknown or means nothing.

@@ -16,6 +16,7 @@
 #include "../state/device_limits.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
+#include "../state/printing.h"
 #include "../state/sanitizers.h"
 #include "../state/worker.h"
 #include "meetings.h"
@@ -134,6 +135,7 @@ bool finish_block(Worker* worker) {
   if (const int error = meetings.block_ends(block)) abandon_grid(error);
   if (const int error = finish_shared(block)) abandon_grid(error);
   if (const int error = worker->grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
+  put_into_rows(block);
   if (block->observation != nullptr) observer->block_ends(*block);
   ++worker->ended;
   std::vector<Block*>& live = worker->live;

@@ -17,6 +17,7 @@
 #include "../state/device_limits.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
+#include "../state/printing.h"
 #include "../state/sanitizers.h"
 #include "../state/worker.h"
 #include "context.h"
@@ -46,6 +47,7 @@ void clean_up_after_abandoning(Worker* worker) {
       Warp* const warp = &block->warps[i];
       for (unsigned j = 0; j < warp->used; ++j) warp->slot[j].arrived = 0;  // their lanes are gone
     }
+    put_into_rows(block);
     worker->spare.push_back(block);
   }
   worker->live.clear();
@@ -160,6 +162,7 @@ int run_grid(const GridLaunch& launch) {
   const unsigned most = grid.observed ? worker_count() : worker_count_unobserved();
   const std::uint64_t workers = std::min<std::uint64_t>(grid.blocks, most);
   pool.run(&grid, static_cast<unsigned>(workers) - 1);
+  write_printed();
   if (observer != nullptr && observer->grid_ends != nullptr) observer->grid_ends(launch);
   return grid.error.load();
 }

@@ -14,6 +14,7 @@ namespace cuda_cpu {
 
 struct CopyQueue;
 struct PhaseBarrier;
+struct PrintedTexts;
 struct Stack;
 
 /// Why a CUDA thread last gave up its turn.
@@ -142,10 +143,11 @@ struct Block : BlockProgress {
   std::uint32_t phase_barrier_room = 0;   // that earlier blocks had made
 
   Warp* warps = nullptr;
-  uint3 index{0, 0, 0};           // blockIdx
-  std::uint32_t grid_serial = 0;  // launch that the threads are set up for
-  Stack** stacks = nullptr;       // of each thread; only sanitizers need them
-  void* observation = nullptr;    // what the observer keeps about this block, if it watches
+  uint3 index{0, 0, 0};             // blockIdx
+  std::uint32_t grid_serial = 0;    // launch that the threads are set up for
+  Stack** stacks = nullptr;         // of each thread; only sanitizers need them
+  void* observation = nullptr;      // what the observer keeps about this block, if it watches
+  PrintedTexts* printed = nullptr;  // by its threads; null until one prints
   std::uint64_t progress_seen = 0;
 };
 

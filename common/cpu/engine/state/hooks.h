@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "../../types/site.h"
 
@@ -79,4 +80,26 @@ struct GuardedRoom : Guarded<T> {
 /// Nobody uses what the last atomic of this thread returned. The pre-pass calls it.
 void result_is_unused();
 
+// The compiler's own names of functions that copy. It makes loads and stores of these, and tells of
+// none; calls of the C library are seen. They have a namespace of their own, since those who call
+// them with pointers to the backend's types would find these; and clang takes a constexpr function
+// that is never constant only for a template.
+namespace seen {
+#define CUDA_CPU_COPY(name, Value)                                                       \
+  template <class = void>                                                                \
+  __attribute__((always_inline)) constexpr void* __builtin_##name(void* to, Value value, \
+                                                                  std::size_t bytes) {   \
+    return __builtin_is_constant_evaluated() ? ::__builtin_##name(to, value, bytes)      \
+                                             : ::name(to, value, bytes);                 \
+  }
+CUDA_CPU_COPY(memcpy, const void*)
+CUDA_CPU_COPY(memmove, const void*)
+CUDA_CPU_COPY(memset, int)
+#undef CUDA_CPU_COPY
+}  // namespace seen
+
 }  // namespace cuda_cpu
+
+// The pre-pass puts it before these names; without this file it stands for nothing.
+#undef CUDA_CPU_SEEN
+#define CUDA_CPU_SEEN ::cuda_cpu::seen::

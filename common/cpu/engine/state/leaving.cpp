@@ -8,14 +8,6 @@
 
 namespace cuda_cpu {
 
-namespace {
-
-__attribute__((constructor(101))) void hold_while_reporting() {
-  consequences.report_begins = hold_interrupts;
-}
-
-}  // namespace
-
 Report report_here(std::string headline, Site site, int cuda_error,
                    std::vector<std::string> details, std::string help) {
   Report it;
