@@ -305,6 +305,10 @@ TEST_CASE("tiles that lie inside, beside such that do not, are copied 16 bytes a
     check_every_version(Operands(small_sizes() ? Sides{132, 260, k} : Sides{260, 516, k}, gap));
 }
 
+TEST_CASE("rows at multiples of 16 bytes that end between two are not read past their ends") {
+  check_every_version(Operands({37, 23, 35}, 1));  // 24 and 36 floats apart; then a NaN
+}
+
 TEST_CASE("an infinity in B spoils its own column and no other") {
   const Sides s{5, 9, 20};  // the last step reaches past the end of k
   std::vector<float> b = random_floats(std::size_t{s.k} * s.n, -1, 1, 8);
