@@ -140,7 +140,7 @@ struct TileTimes {
 };
 constexpr TileTimes kLargeTimes = {7.1, 2.53}, kSmallTimes = {1.0, 0.67};
 constexpr TileTimes kShareTimes = {7.1, 2.96};    // Large, in the kernel that shares tiles
-constexpr TileTimes kRowsTimes = {0.15, 0.0065};  // 8 x 128 elements of few_rows, a single term
+constexpr TileTimes kRowsTimes = {0.15, 0.0065};  // 8 x 128 elements of few_rows, a term: estimated
 constexpr double kLaunch = 3.4;                   // microseconds
 constexpr double kMemory = 4.2e6, kL2 = 6e6;      // bytes per microsecond
 
