@@ -52,7 +52,7 @@ for program in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
   done < <(common/tools/run/settings.sh small "$program")
   if grep -q common.cuh "$source"; then
     test_case "${program%%_*} $topic: --list names versions, or says that there are none"
-    # shellcheck disable=SC2086  # options are words
+    # shellcheck disable=SC2046  # options are words
     run "$programs/$program" --list $(common/tools/run/settings.sh small "$program" | head -1)
     if [ $status -eq 2 ]; then expect_usage_error "--list: there are no versions"; else expect "a version" [ -n "$out" ]; fi
   fi
