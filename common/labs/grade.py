@@ -360,6 +360,8 @@ def main(labs, settings, builder):
         )
         progress.total = len(open_jobs)
         everybody.run(open_jobs)
+        progress.say("looking for submissions that read alike")  # takes a minute for a large class
+        alike_lines = alike.remarks(labs, all_jobs)
         progress.end()
     except Ended as ended:
         print(f"\nended by {signal.Signals(ended.args[0]).name}; started again, it goes on from here", file=sys.stderr)
@@ -376,7 +378,7 @@ def main(labs, settings, builder):
         results.setdefault(job.student, {})[job.lab.label] = job.result
     about = {name: ignored_in(root, bases[name], labs) if root else [] for name, root in roots.items()}
     kept_out = grader.box.what_is_not_kept_out()
-    grades = grade_files.grades(labs, names, results, about, backend, notes + others + alike.remarks(labs, all_jobs), kept_out, roster)
+    grades = grade_files.grades(labs, names, results, about, backend, notes + others + alike_lines, kept_out, roster)
     lost = sum(1 for job in all_jobs if job.result["verdict"] == "lost")
     problem = kept.finish(grades, lost)
     grade_files.print_summary(grades)
