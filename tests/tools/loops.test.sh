@@ -57,5 +57,3 @@ loads_alone 2
 longest_run 3
 three_reads 5
 load_clocks 6"
-
-finish
