@@ -110,12 +110,12 @@ __global__ void __launch_bounds__(kSide* kSide)
 // ---- addresses_once ----------------------------------------------------------------------------
 
 // From here on tiles are whole: sides of C are multiples of the tile's, k is one of kDepth, and
-// rows begin at multiples of 16 bytes. What is no such product is left to the kernel above.
+// rows begin at multiples of 16 bytes. Any other product is left to the kernel above.
 constexpr unsigned kThreads = kSide * kSide;
 
-// The thread that brings an element of a tile brings one a few rows below it next, and then those
-// of the next slices: where the first one comes from and goes to is computed before the loop. The
-// rest is a distance from there.
+// A thread brings elements of a tile that are a few rows apart, and the same ones of each slice. So
+// the addresses of the first one are computed before the loop, and all others are a distance from
+// there.
 __global__ void __launch_bounds__(kThreads, 2)
     multiply_addresses_once(Matrix a, Matrix b, Matrix c) {
   __shared__ alignas(16) float tile_a[kDepth][kMicroTile + kWide];
@@ -371,9 +371,9 @@ struct Slice {
 };
 
 // 8 x 16 elements per thread: 6 loads from a slice for 128 multiply-adds, not 4 for 64. One block
-// per multiprocessor is enough, so a thread may have 255 registers. Its pieces of B pass none of
-// them: they are copied to shared memory while the thread goes on. A still passes the registers,
-// a step earlier: a copy of 16 bytes cannot turn a row into a column.
+// per multiprocessor is enough, so a thread may have 255 registers. Its pieces of B are copied past
+// them, to shared memory, while the thread goes on. Those of A still pass through registers, a step
+// earlier: a copy of 16 bytes cannot turn a row into a column.
 __global__ void __launch_bounds__(kThreads, 1) multiply_large_tiles(Matrix a, Matrix b, Matrix c) {
   extern __shared__ __align__(16) float4 dynamic[];
   auto* const slices = reinterpret_cast<Slice*>(dynamic);
