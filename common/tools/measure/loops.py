@@ -48,7 +48,8 @@ def counts_of(loop):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python3 common tools.measure.loops", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="python3 common tools.measure.loops", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="an ELF file that nvcc -cubin made")
     kernels = machine_code.kernels_of(machine_code.sections_of(parser.parse_args().file))
     rows = [{"kernel": name, **counts_of(largest_loop(code))} for name, code in kernels.items()]
