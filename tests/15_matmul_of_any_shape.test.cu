@@ -95,7 +95,20 @@ TEST_CASE("work is divided into whole tiles first, and the rest into even shares
   const Shares more = divide_work(6, 6, 4, 10);  // of three and a half waves two are dealt out
   CHECK((more.tiles == 36 && more.dealt == 20 && more.blocks == 10));
   const Shares few = divide_work(2, 1, 13, 10);
-  CHECK((few.tiles == 2 && few.dealt == 0));
+  CHECK((few.tiles == 2 && few.dealt == 0 && few.blocks == 10));
+}
+
+TEST_CASE("no share is empty, whatever the number of multiprocessors") {
+  for (const unsigned blocks : {1u, 2u, 4u, 7u, 16u, 132u}) {
+    for (const unsigned tiles : {1u, 2u, 3u, 5u, 40u, 133u}) {
+      for (const unsigned steps : {1u, 3u, 16u}) {
+        const Shares s = divide_work(tiles, 1, steps, blocks);
+        INFO(blocks << " multiprocessors, " << tiles << " tiles of " << steps << " steps");
+        CHECK(s.blocks == std::min(blocks, tiles * steps));
+        for (unsigned block = 0; block < s.blocks; ++block) CHECK(s.part(block, 0).count > 0);
+      }
+    }
+  }
 }
 
 namespace {
@@ -184,6 +197,22 @@ TEST_CASE("the first columns are multiplied, and the others left alone", "[sawto
       for (std::size_t i = 0; i < c.size(); ++i)
         if (std::isnan(c[i]) != (i % 520 >= n)) FAIL("element " << i);
       CHECK_FALSE(sawtooth::Columns{all, n + 4, 3, sums, tickets}.is_right("too few"));
+    }
+  }
+}
+
+TEST_CASE("even shares are right where there are fewer steps than multiprocessors", "[sawtooth]") {
+  constexpr unsigned kMultiprocessors = 16;
+  const DeviceArray<float> sums(std::size_t{2} * kMultiprocessors * Large::kRows * Large::kColumns);
+  const DeviceArray<unsigned> tickets(std::vector<unsigned>(std::size_t{2} * kMultiprocessors, 0));
+  for (const unsigned k : {16u, 40u, 70u}) {
+    const MatrixProduct all(70, 260, k, kSeed);
+    for (const unsigned n : {256u, 260u}) {
+      const sawtooth::Columns product{all, n, kMultiprocessors, sums, tickets};
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        INFO("k = " << k << ", n = " << n);
+        CHECK(runs_right(sawtooth::kVersions[2], product));
+      }
     }
   }
 }
