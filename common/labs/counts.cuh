@@ -62,6 +62,23 @@ struct Seen : xray::Launch {
   std::uint64_t stores_of_busiest_warp(unsigned bytes) const {
     return lanes_of_busiest_warp(Space::kGlobal, Operation::kStore, bytes);
   }
+  /// What one thread does, at most: what its warp does together does not tell whether it worked for
+  /// the others. Loads and stores of global memory in bytes, those of shared memory in accesses, as
+  /// one of 16 bytes takes no more instructions than one of 4.
+  std::uint64_t bytes_loaded_by_busiest_thread() const {
+    return of_busiest_thread(Space::kGlobal, Operation::kLoad).bytes;
+  }
+  std::uint64_t bytes_stored_by_busiest_thread() const {
+    return of_busiest_thread(Space::kGlobal, Operation::kStore).bytes;
+  }
+  std::uint64_t shared_loads_of_busiest_thread() const {
+    return of_busiest_thread(Space::kShared, Operation::kLoad).accesses;
+  }
+  /// What a thread waits for before it goes on, at most: what it reads from shared memory, and what
+  /// the lanes of its warp bring by shuffles and votes.
+  std::uint64_t steps_of_busiest_thread() const {
+    return shared_loads_of_busiest_thread() + meetings_of_busiest_thread;
+  }
 };
 #endif
 
