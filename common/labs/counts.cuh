@@ -154,6 +154,20 @@ void count_first_block([[maybe_unused]] const std::function<void()>& work,
 #endif
 }
 
+/// Like count(), but nothing is counted beside `most` blocks, spread evenly over the grid from the
+/// first to the last: where to count all would take long. `seen.blocks_counted` says how many.
+template <class Judge>
+void count_some_blocks([[maybe_unused]] unsigned most, const std::function<void()>& work,
+                       const std::function<void()>& results, Judge judge) {
+  const auto sampled = [&] {
+#ifdef CUDA_CPU_XRAY
+    if (!races_are_looked_for()) xray::sample_blocks(most);
+#endif
+    work();
+  };
+  count(sampled, results, judge);
+}
+
 /// What the runtime copied, in bytes.
 struct Copied {
   std::uint64_t to_device = 0, to_host = 0;  ///< between host and device
