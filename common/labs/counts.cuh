@@ -77,7 +77,7 @@ struct Seen : xray::Launch {
   /// What a thread waits for before it goes on, at most: what it reads from shared memory, and what
   /// the lanes of its warp bring by shuffles and votes.
   std::uint64_t steps_of_busiest_thread() const {
-    return shared_loads_of_busiest_thread() + meetings_of_busiest_thread;
+    return shared_loads_of_busiest_thread() + exchanges_of_busiest_thread;
   }
 };
 #endif
@@ -118,6 +118,19 @@ inline void on_a_device_of([[maybe_unused]] unsigned multiprocessors,
   } const pretended(multiprocessors);
 #endif
   attempt();
+}
+
+/// Runs `attempt` on a device that refuses every launch; not at all where X-ray does not count.
+inline void where_launches_are_refused([[maybe_unused]] const std::function<void()>& attempt) {
+#ifdef CUDA_CPU_XRAY
+  struct Refused {
+    Refused() { cuda_cpu::refuse_launches(true); }
+    ~Refused() { cuda_cpu::refuse_launches(false); }
+    Refused(const Refused&) = delete;
+    Refused& operator=(const Refused&) = delete;
+  } const refused;
+  attempt();
+#endif
 }
 
 inline void expect_one_launch(std::size_t launches) {

@@ -80,7 +80,10 @@ __global__ void one_thread_is_busy(const int* x, int* y, unsigned busy) {
     }
     for (unsigned k = 0; k < 7; ++k) sum += slots[k];
   }
-  for (int k = 0; k < 2; ++k) sum += __any_sync(mask, sum > k) != 0 ? 1 : 0;
+  for (int k = 0; k < 2; ++k) {
+    sum += __any_sync(mask, sum > k) != 0 ? 1 : 0;
+    __syncwarp(mask);  // exchanges nothing
+  }
   y[blockIdx.x * blockDim.x + t] = sum;
 }
 
@@ -177,7 +180,7 @@ TEST_CASE("a launch tells how many lanes its busiest warp has in requests of a k
   CHECK(shared.lanes_of_busiest_warp(Space::kShared, Operation::kStore, 4) == 32);
 }
 
-TEST_CASE("a launch tells what its busiest thread does, and how often it meets others") {
+TEST_CASE("a launch tells what its busiest thread does, and how often it exchanges values") {
   constexpr unsigned kBlocks = 3, kThreads = 70;
   const DeviceArray<int> x(1000), y(1000);
   CUDA_CHECK(cudaMemset(x.get(), 0, 1000 * sizeof(int)));
@@ -194,7 +197,7 @@ TEST_CASE("a launch tells what its busiest thread does, and how often it meets o
     CHECK(launch.of_busiest_thread(Space::kShared, Operation::kLoad).accesses ==
           (is_there ? 7 : 0));
     CHECK(launch.of_busiest_thread(Space::kGlobal, Operation::kAtomic).accesses == 0);
-    CHECK(launch.meetings_of_busiest_thread == 3);
+    CHECK(launch.exchanges_of_busiest_thread == 3);
   }
 }
 

@@ -115,8 +115,9 @@ struct Launch {
   std::vector<Passage> passages;  ///< likewise, one for each line
   BusiestWarps busiest_warps;
   BusiestThreads busiest_threads;
-  /// How often one thread waits for lanes of its warp, or for its grid, at most: votes, shuffles.
-  std::uint64_t meetings_of_busiest_thread = 0;
+  /// How often one thread exchanges values with lanes of its warp, at most: shuffles, votes,
+  /// matches. __syncwarp brings none. (A barrier of the whole grid counts as one.)
+  std::uint64_t exchanges_of_busiest_thread = 0;
   /// How often lanes of a warp that came to a branch together went different ways; going three ways
   /// at once counts as twice. Lanes that end there do not count, nor do those that use no memory
   /// and meet nobody from there on. Where nvcc makes real branches of all of them this is
