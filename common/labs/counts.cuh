@@ -337,50 +337,6 @@ Copied copied_by(const std::function<void()>& call, [[maybe_unused]] const Array
 }
 
 #ifdef CUDA_CPU_XRAY
-/// Counts the warp operations while it lives, beside whatever observes already.
-class WarpOperations {
- public:
-  WarpOperations() : before_(cuda_cpu::observer), watching_(*before_) {
-    of_thread_ = watching_.thread_meets;
-    lanes_ = 0;
-    watching_.thread_meets = note_thread;
-    cuda_cpu::observer = &watching_;
-  }
-  ~WarpOperations() { cuda_cpu::observer = before_; }
-  WarpOperations(const WarpOperations&) = delete;
-  WarpOperations& operator=(const WarpOperations&) = delete;
-
-  std::uint64_t lanes() const { return lanes_; }
-
- private:
-  static void note_thread(cuda_cpu::Block& block, std::uint32_t mask) {
-    ++lanes_;
-    if (of_thread_ != nullptr) of_thread_(block, mask);
-  }
-
-  static inline std::atomic<std::uint64_t> lanes_{0};
-  static inline decltype(cuda_cpu::Observer::thread_meets) of_thread_ = nullptr;
-  const cuda_cpu::Observer* const before_;
-  cuda_cpu::Observer watching_;
-};
-#endif
-
-/// Inside of count's `work`: runs `call`, waits for it, and returns how many lanes came to a vote,
-/// a match, a shuffle or __syncwarp, each time anew. 0 where X-ray does not count.
-inline std::uint64_t lanes_in_warp_operations(const std::function<void()>& call) {
-#ifdef CUDA_CPU_XRAY
-  if (cuda_cpu::observer != nullptr && !races_are_looked_for()) {
-    const WarpOperations operations;
-    call();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    return operations.lanes();
-  }
-#endif
-  call();
-  return 0;
-}
-
-#ifdef CUDA_CPU_XRAY
 /// Counts, while it lives, the asynchronous copies that arrive when their thread has begun no later
 /// ones, beside whatever observes already.
 class LastCopies {

@@ -178,6 +178,9 @@ TEST_CASE("every pixel of the result is mixed by the texture unit, around its ow
                      [&](const auto& seen) {
                        lab::exactly("lanes that store a pixel", seen.stores().lanes,
                                     expected.size(), "each pixel has one thread");
+                       lab::at_most("pixels that one thread stores",
+                                    seen.bytes_stored_by_busiest_thread() / sizeof(float), 1,
+                                    "each pixel has one thread");
                      });
           if (quarters % 4 != 0) return;
           to.launch(from.unmixed_texture(), block, result);
