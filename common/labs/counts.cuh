@@ -167,8 +167,8 @@ void count_first_block([[maybe_unused]] const std::function<void()>& work,
 #endif
 }
 
-/// Like count(), but nothing is counted beside `most` blocks, spread evenly over the grid from the
-/// first to the last: where to count all would take long. `seen.blocks_counted` says how many.
+/// Like count(), for where to count all would take long: only `most` blocks are counted, spread
+/// evenly over the grid from the first to the last. `seen.blocks_counted` says how many.
 template <class Judge>
 void count_some_blocks([[maybe_unused]] unsigned most, const std::function<void()>& work,
                        const std::function<void()>& results, Judge judge) {

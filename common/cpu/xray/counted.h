@@ -88,8 +88,7 @@ constexpr std::uint64_t kLinesOfArray = std::uint64_t{1} << 40;
 /// warp has in all of them together, at most.
 using BusiestWarps = std::map<std::tuple<Space, Operation, unsigned>, std::uint64_t>;
 
-/// What one thread does by accesses of one kind, of whatever width. It has no say in how many lanes
-/// do the same at once: an access of 16 bytes is one.
+/// What one thread does by accesses of one kind, of any width: one of 16 bytes is one access.
 struct OfThread {
   std::uint64_t accesses = 0, bytes = 0;
 
