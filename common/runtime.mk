@@ -42,7 +42,7 @@ say_library = $(call say,c++,common/cpu/libs: $1 for the CPU backend$(comma) com
 
 # One line for the backend as a whole, when any of it is about to be compiled.
 build/cpu/announced: $(HOT) $(REST) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h $(ENGINE)/*/*.h)
-	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
+	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once: that takes up to a minute)
 	@mkdir -p $(@D) && touch $@
 
 # Not optimised: it runs for milliseconds.

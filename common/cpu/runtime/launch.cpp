@@ -34,6 +34,7 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
                to_text(grid).c_str(), to_text(block).c_str());
     return finish(misuse({launched.file, launched.line}, error, headline, {problem}));
   };
+  if (launches_are_refused()) return finish(cudaErrorLaunchOutOfResources);
   if (product(grid) == 0 || product(block) == 0) {
     const bool is_of_block = product(block) == 0;
     return refuse(cudaErrorInvalidConfiguration,
