@@ -14,6 +14,7 @@
 
 #include "../engine/meeting/async_copies.h"
 #include "../engine/memory/memory.h"
+#include "../engine/memory/unwritten.h"
 #include "../engine/state/block.h"
 #include "../engine/state/current.h"
 #include "../engine/state/grid.h"
@@ -616,8 +617,9 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
 
 /// The runtime itself reads or writes memory, as the work that runs.
 void range_is_used(const void* address, std::size_t bytes, bool writes, const char* call,
-                   cuda_cpu::Site site) {
+                   cuda_cpu::Site site, const void* source) {
   const Inside in;
+  if (writes) cuda_cpu::mark_copied(address, source, bytes);
   Detector& d = detector();
   begin_work(&d, {{call, site.file, site.line}, {}, {}, true}, false);
   const auto* const begin = static_cast<const char*>(address);
@@ -720,6 +722,26 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   }
 }
 
+/// Before an access by the running thread: who reads a word wants it written, and who writes it
+/// has. Said once of each word.
+__attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* address,
+                                             std::size_t bytes, unsigned use, const void* place) {
+  const Inside in;
+  const auto* const begin = static_cast<const char*>(address);
+  if ((use & kReads) != 0) {
+    const Access access(Place(place), {block->block(), running_thread()}, block->now(), use);
+    add({&detector(), block, access, begin, bytes}, Access{}, detector().running, Fault::kUnset);
+  }
+  cuda_cpu::mark_written(address, bytes);
+}
+__attribute__((always_inline)) inline void look_at_unwritten(BlockOrder* block, const void* address,
+                                                             std::size_t bytes, unsigned use,
+                                                             const void* place) {
+  const bool is_of_interest = (use & kReads) != 0 ? cuda_cpu::is_unwritten(address, bytes)
+                                                  : cuda_cpu::has_unwritten(address, bytes);
+  if (__builtin_expect(is_of_interest, 0)) use_unwritten(block, address, bytes, use, place);
+}
+
 /// Whether use_word_in_short may be asked.
 bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
   return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
@@ -735,6 +757,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
   if (launch_is_passed_over) {
     [[maybe_unused]] static const int once = std::atexit(say_what_was_passed_over);
+    cuda_cpu::forget_unwritten();  // for nobody sees what it writes
     return false;
   }
   d.blocks.clear();
@@ -842,6 +865,7 @@ void look_for_races(bool on) {
   the_detector->shadow.look_again();
   the_detector->repetitions = Repetitions{};
   are_looked_for = on;
+  cuda_cpu::keep_unwritten_memory(on);
   is_told = false;
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
@@ -860,6 +884,7 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   }
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
+  look_at_unwritten(block, address, bytes, use, place);
   const auto* const begin = static_cast<const char*>(address);
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
 }
@@ -870,6 +895,7 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
   const std::uint32_t thread = running_thread();
+  look_at_unwritten(block, from, read, kReads, place);
   use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
   use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
   const Inside in;
@@ -891,6 +917,7 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
     note_access(address, bytes, use, place);
     return;
   }
+  look_at_unwritten(block, address, bytes, use, place);
   const std::uint32_t thread = running_thread();
   const Access now(Place(place), {block->block(), thread}, block->now(), use);
   const auto log2 = static_cast<std::uint32_t>(__builtin_ctzll(bytes / 4));
@@ -919,7 +946,10 @@ void note_word_read(const void* address, const void* place) {
   }
   if (!may_go_in_short(d, offset, 4)) {
     note_access(address, 4, kReads, place);
-  } else if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
+    return;
+  }
+  look_at_unwritten(block, address, 4, kReads, place);
+  if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
     use_memory(block, thread, static_cast<const char*>(address), 4, 4, kReads, place);
   }
 }

@@ -26,6 +26,7 @@ struct Added {
   Found found;
   Report::Note origin;
   std::string memory;  // "element 3 of the __shared__ array 'tile'"
+  bool is_shared = false;
   // Once it is about to be reported:
   Site earlier{}, later{};
   bool both_write = false;  // in one pair of accesses of these lines
@@ -111,6 +112,10 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
   return kHelp[static_cast<std::size_t>(fault)];
 }
 
+const char* const kHelpForUnwritten =
+    "device memory does not start with zeros: copy the data there (cudaMemcpy), fill it "
+    "(cudaMemset), or let a kernel write every element that is read, before this";
+
 Site site_of(const Access& a, const LaunchShape& launch) {
   if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
   return cuda_cpu::piece_of(a.place().address(), launch.kernel.file).line;
@@ -148,7 +153,9 @@ Report report_of(const Added& added) {
   const std::string maker = maker_of(f);
   std::string note = name_of(f.earlier) + (" by " + maker) + "; nothing orders the two";
   if (f.fault == Fault::kUnset) {
-    r.headline = "read of shared memory that no thread of the block has written yet";
+    r.headline = added.is_shared
+                     ? "read of shared memory that no thread of the block has written yet"
+                     : "read of device memory that nobody has written yet";
   } else if (f.fault == Fault::kConstantWrite) {
     r.headline = "write to constant memory";
   } else if (f.fault == Fault::kUnderWay) {
@@ -167,8 +174,10 @@ Report report_of(const Added& added) {
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
   if (!of_one_access) r.notes.push_back({added.earlier, note});
   r.notes.push_back(added.origin);
-  r.help = help_for(f.fault, added.is_in_one_line() && added.both_write,
-                    ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
+  r.help = f.fault == Fault::kUnset && !added.is_shared
+               ? kHelpForUnwritten
+               : help_for(f.fault, added.is_in_one_line() && added.both_write,
+                          ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
   return r;
 }
 
@@ -185,6 +194,7 @@ void add_finding(const Found& found) {
     const std::size_t size = range.element_size > 1 ? range.element_size : found.bytes;
     added.memory = format("element %zu of %s", offset / size, cuda_cpu::memory_name(range).c_str());
     added.origin = cuda_cpu::origin_note(range);
+    added.is_shared = range.space == cuda_cpu::Space::kShared;
   }
   all.added.push_back(std::move(added));
 }

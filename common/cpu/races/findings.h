@@ -30,7 +30,7 @@ enum class Fault : std::uint8_t {
   kUnderWay,      ///< of an asynchronous copy that nobody has waited for
   kUpdate,        ///< volatile reads and writes of one word, each pair in one line
   // Those of one access:
-  kUnset,          ///< shared memory is read that nobody has written
+  kUnset,          ///< shared or device memory is read that nobody has written
   kConstantWrite,  ///< a __constant__ variable is written
 };
 

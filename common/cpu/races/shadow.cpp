@@ -142,6 +142,7 @@ Page& Shadow::look_up(const void* address) {
   Kind kind = kind_of(begin);
   if (kind != Kind::kIgnored && bytes_of_cells_ + Readers::all_bytes() >= may_take()) {
     if (!is_full_) say_full();
+    if (!is_full_) cuda_cpu::keep_unwritten_memory(false);  // not all writes are seen
     is_full_ = true;
     kind = Kind::kIgnored;
   }

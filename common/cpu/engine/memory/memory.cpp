@@ -21,6 +21,7 @@
 #include "../state/pages.h"
 #include "../state/sanitizers.h"
 #include "memory_notes.h"
+#include "unwritten.h"
 
 #ifndef MAP_NORESERVE
 #define MAP_NORESERVE 0
@@ -366,6 +367,7 @@ void* allocate(const AllocationRequest& request) {
   if (is_on_device(request.space)) s.live_device_bytes += request.size;
   if (request.space == Space::kGlobal) {
     s.closable[pages] = mapped_bytes;
+    mark_unwritten(holding.range.base, request.size);
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
   }
   s.holdings[holding.range.base] = holding;
@@ -458,6 +460,17 @@ void close_device_memory() {
   const auto& last = *s.closable.rbegin();
   const std::uintptr_t first = s.closable.begin()->first;
   protect(first, last.first + last.second - first, PROT_NONE);
+}
+
+void lend_device_memory_to_host() {
+  open_device_memory();
+  keep_unwritten_memory(false);
+}
+
+void keep_unwritten_memory(bool on) {
+  const auto [s, lock] = locked_memory();
+  const Reserve& reserve = reserve_of(s, Space::kGlobal);
+  keep_unwritten(reserve.base, on ? reserve.bytes : 0);
 }
 
 OpenAllocation::OpenAllocation(const void* address) {

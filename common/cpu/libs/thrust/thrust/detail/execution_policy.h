@@ -11,14 +11,14 @@
 #undef strip_const
 
 namespace cuda_cpu {
-void open_device_memory();
+void lend_device_memory_to_host();
 }
 
 namespace thrust::detail {
 
 template <class Policy>
 execution_policy_base<Policy>& strip_const(const execution_policy_base<Policy>& policy) {
-  [[maybe_unused]] static const bool is_open = (cuda_cpu::open_device_memory(), true);
+  [[maybe_unused]] static const bool is_open = (cuda_cpu::lend_device_memory_to_host(), true);
   cudaDeviceSynchronize();
   return const_cast<execution_policy_base<Policy>&>(policy);
 }

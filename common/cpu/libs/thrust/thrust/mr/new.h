@@ -13,7 +13,7 @@
 #undef new_delete_resource
 
 namespace cuda_cpu {
-void open_device_memory();
+void lend_device_memory_to_host();
 }
 
 namespace thrust::mr {
@@ -21,7 +21,7 @@ namespace thrust::mr {
 class new_delete_resource final : public memory_resource<> {
  public:
   void* do_allocate(std::size_t bytes, std::size_t) override {
-    [[maybe_unused]] static const bool is_open = (cuda_cpu::open_device_memory(), true);
+    [[maybe_unused]] static const bool is_open = (cuda_cpu::lend_device_memory_to_host(), true);
     void* memory = nullptr;
     if (bytes > 0 && cudaMalloc(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
     return memory;
