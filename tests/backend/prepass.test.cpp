@@ -683,6 +683,8 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
            "struct S { __device__ int n() { return counter; } };",
            "template <auto& T> void g(); void f() { g<counter>(); }",
            "int f() { goto counter; counter: return 1; }",
+           "__global__ void k() { static __device__ int inside; } int f(int inside); void g() { "
+           "auto x = h([](int a) { return a; }); inside += x; }",
        }) {
     write(in, before + source + "\n");
     const Result result = run_prepass(in, scratch / "out.cu");

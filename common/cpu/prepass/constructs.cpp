@@ -139,6 +139,8 @@ class Finder {
         read_kernel(i);
       } else if (s_.is_any(i, {"__device__", "__constant__", "__managed__"})) {
         read_symbols(i);
+      } else if (s_.is(i, "static") && is_in_device_code(i)) {
+        read_symbols(i);
       } else if (s_.is(i, "auto")) {
         read_structured_binding(i);
       } else if (s_.is_any(i, {"atomicAdd", "atomicAdd_block", "atomicAdd_system", "atomicInc",
@@ -812,9 +814,18 @@ class Finder {
     return names;
   }
 
+  /// In a block of a function that is for the device only.
+  bool is_in_device_code(std::size_t i) const {
+    return s_.scope(i) == Scope::kBlock &&
+           std::any_of(found_.bodies.begin(), found_.bodies.end(), [i](const auto& body) {
+             return body.open < i && i < body.close && !body.is_for_both;
+           });
+  }
+
   void read_symbols(std::size_t attribute) {
     const Scope scope = s_.scope(attribute);
-    if (scope != Scope::kNamespace && scope != Scope::kMacro) return;
+    const bool is_in_function = is_in_device_code(attribute);
+    if (scope != Scope::kNamespace && scope != Scope::kMacro && !is_in_function) return;
     const std::size_t first = first_specifier(attribute);
     // After `=` or in a parameter list the word belongs to a lambda or a function, not to a
     // variable.
@@ -826,13 +837,17 @@ class Finder {
                    {"template", "extern", "typedef", "using", "__global__", "friend"})) {
       return;
     }
+    if (is_in_function && (!s_.has_any(first, last, {"static"}) ||
+                           s_.has_any(first, last, {"__shared__", "const", "constexpr"}))) {
+      return;
+    }
     const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
     if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;
     bool has_initialiser = false;
     const SymbolTokens symbols{s_.has_any(first, last, {"__managed__"})    ? "kManaged"
                                : s_.has_any(first, last, {"__constant__"}) ? "kConstant"
                                                                            : "kDevice",
-                               declared_names(first, last, &has_initialiser)};
+                               declared_names(first, last, &has_initialiser), is_in_function};
     if (symbols.names.empty()) return;
     bool only_specifiers = true;  // "__host__ __device__" alone, as in a macro's replacement list
     for (std::size_t i = first; i < last; ++i) {

@@ -46,6 +46,26 @@
 // EXPECT: {file}:{free}: error: race: a write by cudaFreeAsync
 // EXPECT: {file}:{use}: note: a write by kernel 'use'
 // EXPECT: help: the two are in streams that do not wait for each other
+//
+// CASE: static_array
+// The array is a static variable of the kernel: global memory, too, and each instance of a template
+// has its own.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{turn_static}: note: a read by thread
+// EXPECT: of the __device__ variable 'turned'
+// EXPECT: {file}:{turned}: note: declared here
+// EXPECT: {file}:{static_sum}: error: race: a
+// EXPECT: element 0 of the __device__ variable 'sum'
+// EXPECT-NOT: address 0x
+//
+// CASE: static_array_right
+// The same with barriers, and one atomic.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT-NOT: error
+// EXPECT-STDOUT: 63 64
+// EXPECT-STATUS: 0
 #include <cstdio>
 
 #include "cases.cuh"
@@ -124,3 +144,31 @@ CASE(freed) {
   cudaStreamDestroy(user);
   cudaStreamDestroy(other);
 }
+
+template <bool kWaits>
+__global__ void turn(int* x) {
+  static __device__ int turned[64];  // @turned
+  static int sum;
+  if (kWaits) {
+    atomicAdd(&sum, 1);
+  } else {
+    sum += 1;  // @static_sum
+  }
+  turned[threadIdx.x] = threadIdx.x;
+  if (kWaits) __syncthreads();
+  x[threadIdx.x] = turned[63 - threadIdx.x];  // @turn_static
+  if (kWaits && threadIdx.x == 0) x[64] = sum;
+}
+template <bool kWaits>
+void turn_and_print() {
+  int *x = nullptr, first[2] = {};
+  cudaMalloc(&x, 65 * sizeof(int));
+  turn<kWaits><<<1, 64>>>(x);
+  cudaMemcpy(first, x, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaMemcpy(first + 1, x + 64, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(x);
+  std::printf("%d %d\n", first[0], first[1]);
+}
+
+CASE(static_array) { turn_and_print<false>(); }
+CASE(static_array_right) { turn_and_print<true>(); }
