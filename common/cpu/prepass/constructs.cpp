@@ -357,6 +357,9 @@ class Finder {
       read_copy(i);
       read_assembly(i, false);
       if (is_long_double(i)) found_.long_doubles.insert(i);
+      if (s_.is(i, "new") && !s_.is(i - 1, "operator") && !s_.is(i + 1, "(")) {
+        found_.reworded[i] = {"new (::cuda_cpu::on_device_heap())"};
+      }
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
       // The C library's, here the backend's.
       if (s_.is_any(i, {"malloc", "free"}) || (s_.is(i, "clock") && s_.is(i + 2, ")"))) {

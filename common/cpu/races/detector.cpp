@@ -722,23 +722,33 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   }
 }
 
+bool is_padding(const char* address) {
+  cuda_cpu::MemoryRange range;
+  return cuda_cpu::find_live_range(address, &range) && range.row_bytes < range.pitch &&
+         (reinterpret_cast<std::uintptr_t>(address) - range.base) % range.pitch >= range.row_bytes;
+}
+
 /// Before an access by the running thread: who reads a word wants it written, and who writes it
 /// has. Said once of each word.
 __attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* address,
                                              std::size_t bytes, unsigned use, const void* place) {
   const Inside in;
   const auto* const begin = static_cast<const char*>(address);
-  if ((use & kReads) != 0) {
-    const Access access(Place(place), {block->block(), running_thread()}, block->now(), use);
-    add({&detector(), block, access, begin, bytes}, Access{}, detector().running, Fault::kUnset);
+  const Access access(Place(place), {block->block(), running_thread()}, block->now(), use);
+  const Checked c{&detector(), block, access, begin, bytes};
+  if ((use & kWrites) != 0 && cuda_cpu::rows_are_padded && is_padding(begin)) {
+    add(c, Access{}, c.d->running, Fault::kPadding);
+  } else if ((use & kReads) != 0 && cuda_cpu::is_unwritten(address, bytes)) {
+    add(c, Access{}, c.d->running, Fault::kUnset);
   }
   cuda_cpu::mark_written(address, bytes);
 }
 __attribute__((always_inline)) inline void look_at_unwritten(BlockOrder* block, const void* address,
                                                              std::size_t bytes, unsigned use,
                                                              const void* place) {
-  const bool is_of_interest = (use & kReads) != 0 ? cuda_cpu::is_unwritten(address, bytes)
-                                                  : cuda_cpu::has_unwritten(address, bytes);
+  const bool is_of_interest =
+      (use & kWrites) == 0 ? cuda_cpu::is_unwritten(address, bytes)
+                           : cuda_cpu::rows_are_padded || cuda_cpu::has_unwritten(address, bytes);
   if (__builtin_expect(is_of_interest, 0)) use_unwritten(block, address, bytes, use, place);
 }
 

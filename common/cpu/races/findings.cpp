@@ -107,8 +107,10 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
       "data, with a barrier in between; shared memory does not start with zeros",
       "kernels only read constant memory: the host writes it, by cudaMemcpyToSymbol; what "
       "kernels write is a __device__ variable",
+      "what lies between rows belongs to none: compare the column with the width, in elements, and "
+      "go from row to row by the pitch, in bytes",
   };
-  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kConstantWrite) + 1);
+  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kPadding) + 1);
   return kHelp[static_cast<std::size_t>(fault)];
 }
 
@@ -158,6 +160,8 @@ Report report_of(const Added& added) {
                      : "read of device memory that nobody has written yet";
   } else if (f.fault == Fault::kConstantWrite) {
     r.headline = "write to constant memory";
+  } else if (f.fault == Fault::kPadding) {
+    r.headline = "write into the padding of a row";
   } else if (f.fault == Fault::kUnderWay) {
     const bool to = (f.earlier.use() & kWrites) != 0;
     r.headline = format("race: %s while an asynchronous copy %s is under way", name_of(f.later),
@@ -173,7 +177,7 @@ Report report_of(const Added& added) {
   const bool of_one_access = f.fault >= Fault::kUnset;
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
   if (!of_one_access) r.notes.push_back({added.earlier, note});
-  r.notes.push_back(added.origin);
+  if (added.origin.site.file != nullptr) r.notes.push_back(added.origin);
   r.help = f.fault == Fault::kUnset && !added.is_shared
                ? kHelpForUnwritten
                : help_for(f.fault, added.is_in_one_line() && added.both_write,
@@ -193,6 +197,11 @@ void add_finding(const Found& found) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(found.address) - range.base;
     const std::size_t size = range.element_size > 1 ? range.element_size : found.bytes;
     added.memory = format("element %zu of %s", offset / size, cuda_cpu::memory_name(range).c_str());
+    if (found.fault == Fault::kPadding) {
+      added.memory =
+          format("byte %zu of row %zu; rows of %zu bytes begin every %zu bytes",
+                 offset % range.pitch, offset / range.pitch, range.row_bytes, range.pitch);
+    }
     added.origin = cuda_cpu::origin_note(range);
     added.is_shared = range.space == cuda_cpu::Space::kShared;
   }

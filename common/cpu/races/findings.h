@@ -32,6 +32,7 @@ enum class Fault : std::uint8_t {
   // Those of one access:
   kUnset,          ///< shared or device memory is read that nobody has written
   kConstantWrite,  ///< a __constant__ variable is written
+  kPadding,        ///< what lies between two rows is written
 };
 
 /// Two accesses that race, or one that is wrong by itself.

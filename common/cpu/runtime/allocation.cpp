@@ -23,6 +23,7 @@ namespace {
 /// The call that frees such memory.
 const char* right_free(Space space) {
   if (space == Space::kHostPinned) return "cudaFreeHost";
+  if (space == Space::kHeap) return "free in a kernel";
   return space == Space::kHostRegistered ? "cudaHostUnregister" : "cudaFree";
 }
 
@@ -184,6 +185,8 @@ cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, 
   *pitch = rows;
   request.alignment = std::max(request.alignment, kPitchAlignment);
   request.element_size = 0;  // rows are padded: a flat index says nothing
+  request.row_bytes = width;
+  request.pitch = rows;
   return finish(give(pointer, rows * height, Space::kGlobal, call, request));
 }
 

@@ -143,3 +143,43 @@ CASE(all_is_written) {
     cudaFree(memory);
   }
 }
+
+// A flat index over padded rows writes between them.
+__global__ void fill_flat(float* x, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) x[i] = 1;  // @flat
+}
+__global__ void fill_rows(char* x, std::size_t pitch, unsigned width) {
+  float* const row = reinterpret_cast<float*>(x + blockIdx.x * pitch);
+  if (threadIdx.x < width) row[threadIdx.x] = 1;
+}
+struct Rows {
+  char* x;
+  std::size_t pitch;
+  Rows() { cudaMallocPitch(&x, &pitch, 30 * sizeof(float), 4); }  // @rows
+  ~Rows() {
+    std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+    cudaFree(x);
+  }
+};
+
+// CASE: rows_taken_for_flat
+// EXPECT: {file}:{flat}: error: write into the padding of a row in kernel 'fill_flat'
+// EXPECT: of row 0; rows of 120 bytes begin every
+// EXPECT: {file}:{rows}: note: allocated here by cudaMallocPitch
+CASE(rows_taken_for_flat) {
+  const Rows rows;
+  fill_flat<<<4, 32>>>(reinterpret_cast<float*>(rows.x), 4 * 30);
+}
+
+// CASE: rows_by_their_pitch
+// EXPECT-NOT: error
+// EXPECT-STDOUT: no error
+// EXPECT-STATUS: 0
+CASE(rows_by_their_pitch) {
+  const Rows rows;
+  cudaMemset(rows.x, 0, 4 * rows.pitch);
+  fill_rows<<<4, 32>>>(rows.x, rows.pitch, 30);
+  Buffers b;
+  fill_flat<<<4, 32>>>(b.x, kCount);
+}

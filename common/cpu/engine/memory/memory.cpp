@@ -124,6 +124,9 @@ const MemoryRange* last_range_from(const AllMemory& s, std::uintptr_t address) {
 /// Whether it is of the memory that cudaMemGetInfo counts.
 bool is_on_device(Space space) { return space == Space::kGlobal || space == Space::kManaged; }
 
+/// Whether the host may not touch it.
+bool is_of_kernels(Space space) { return space == Space::kGlobal || space == Space::kHeap; }
+
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 void make_reserve(Reserve* reserve) {
@@ -142,7 +145,7 @@ void make_reserve(Reserve* reserve) {
 }
 
 Reserve& reserve_of(AllMemory& s, Space space) {
-  Reserve& reserve = space == Space::kGlobal ? s.device : s.host_visible;
+  Reserve& reserve = is_of_kernels(space) ? s.device : s.host_visible;
   if (reserve.base == 0) make_reserve(&reserve);
   return reserve;
 }
@@ -243,6 +246,7 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
   MemoryRange& range = holding.range;
   Reserve& reserve = reserve_of(s, range.space);
   s.closable.erase(holding.pages);
+  mark_written(as_pointer(range.base), range.size);  // who uses it now has made another mistake
   if (is_on_device(range.space)) s.live_device_bytes -= range.size;
   asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
   // A fresh mapping drops the pages and leaves nothing to touch.
@@ -364,8 +368,9 @@ void* allocate(const AllocationRequest& request) {
   holding.range.base = pages + mapped_bytes - aligned_bytes;
   std::memset(as_pointer(pages), kPoison, mapped_bytes);
   poison_slack(holding);
+  if (request.row_bytes < request.pitch) rows_are_padded = true;
   if (is_on_device(request.space)) s.live_device_bytes += request.size;
-  if (request.space == Space::kGlobal) {
+  if (is_of_kernels(request.space)) {
     s.closable[pages] = mapped_bytes;
     mark_unwritten(holding.range.base, request.size);
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);

@@ -42,6 +42,9 @@ struct AllocationRequest : MemoryRange {
   std::size_t alignment = 16;
 };
 
+/// Whether some allocation had padded rows.
+inline bool rows_are_padded = false;
+
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.
 void* allocate(const AllocationRequest& request);
 

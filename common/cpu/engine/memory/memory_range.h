@@ -11,7 +11,16 @@ struct CUmemPoolHandle_st;
 
 namespace cuda_cpu {
 
-enum class Space { kGlobal, kManaged, kHostPinned, kHostRegistered, kConstant, kDevice, kShared };
+enum class Space {
+  kGlobal,
+  kManaged,
+  kHostPinned,
+  kHostRegistered,
+  kConstant,
+  kDevice,
+  kShared,
+  kHeap
+};
 
 /// One piece of memory.
 struct MemoryRange {
@@ -22,9 +31,10 @@ struct MemoryRange {
   Site allocated{"", 0};  ///< where
   bool live = true;       ///< false: freed (still known, so that use after free can be named)
   Site freed{"", 0};
-  const char* call = "";         ///< "cudaMalloc", "cudaMallocHost", ...
-  unsigned host_flags = 0;       ///< cudaHostAlloc or cudaHostRegister flags
-  std::size_t element_size = 0;  ///< of a typed allocation, else 0
+  const char* call = "";                 ///< "cudaMalloc", "cudaMallocHost", ...
+  unsigned host_flags = 0;               ///< cudaHostAlloc or cudaHostRegister flags
+  std::size_t element_size = 0;          ///< of a typed allocation, else 0
+  std::size_t row_bytes = 0, pitch = 0;  ///< of padded rows: what is used, and from row to row
   bool may_hold_pointers = false;
   CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
 
