@@ -133,6 +133,8 @@ class Finder {
       if (starts_launch(i)) {
         read_launch(i);
         i += 2;
+      } else if (s_.is(i, "<") && i > 1) {
+        refuse_shifts(i);
       } else if (s_.is(i, "__shared__")) {
         read_shared(i);
       } else if (s_.is(i, "__global__")) {
@@ -288,7 +290,35 @@ class Finder {
       throw SourceError(s_.token(launch.arguments).line,
                         "'(' of the kernel's arguments is never closed");
     }
+    refuse_no_kernel(open);
     found_.launches[launch.first] = launch;
+  }
+
+  void refuse_no_kernel(std::size_t open) const {
+    const std::size_t at = (s_.is(open - 1, ">") ? s_.match_angle_backwards(open - 1) : open) - 1;
+    const std::string name = s_.is_identifier(at) ? s_.spelling(at) : "";
+    const bool is_host = host_functions_.names.count(name) != 0;
+    if (kernels_.count(name) != 0 || (!is_host && host_functions_.of_device.count(name) == 0))
+      return;
+    for (std::size_t k = 0; k < s_.size(); ++k) {  // a pointer may have the same name
+      if (s_.is(k, name.c_str()) && !s_.is_any(k + 1, {"(", "<"})) return;
+    }
+    throw SourceError(s_.token(at).line,
+                      "'" + name + "' is launched and is no kernel: declare it __global__" +
+                          (is_host ? "" : " in place of __device__"));
+  }
+
+  // k<<1, 2>>(x): CUDA's are three of each.
+  void refuse_shifts(std::size_t i) const {
+    const bool are_two = s_.is(i, "<") && s_.is(i + 1, "<") && s_.adjacent(i);
+    if (!are_two || kernels_.count(s_.spelling(i - 1)) == 0) return;
+    if (!s_.is_any(i - 2, {";", "{", "}", ")", "else", "do"})) return;
+    for (std::size_t k = i + 2; !ends_search(k); k = s_.skip_brackets(k) + 1) {
+      if (!s_.is(k, ">") || !s_.is(k + 1, ">") || !s_.is(k + 2, "(")) continue;
+      const std::string name = s_.spelling(i - 1);
+      throw SourceError(s_.token(i).line, "a launch has three angle brackets on each side: " +
+                                              name + "<<<grid, block>>>(arguments)");
+    }
   }
 
   // The configuration has no comma, but a macro or a pack may still stand for two values.
@@ -465,7 +495,12 @@ class Finder {
       throw SourceError(s_.token(i).line, refusal);
     }
     const std::string name = s_.spelling(i);
-    if (!s_.is(i + 1, "(") || host_functions_.names.count(name) == 0) return;
+    const auto host = host_functions_.names.find(name);
+    if (!s_.is(i + 1, "(") || host == host_functions_.names.end()) return;
+    // CUDA may have another one of that name.
+    const std::size_t count = count_parameters(s_, i + 1);
+    const auto& counts = host->second;
+    if (count != kNone && counts.count(count) == 0 && counts.count(kNone) == 0) return;
     const bool is_evaluated =
         !s_.is_any(s_.parenthesis_around(i) - 1, {"sizeof", "decltype", "alignof", "noexcept"});
     if (belongs_to_another(i) || !is_evaluated) return;
