@@ -738,7 +738,7 @@ __attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* addr
   const Checked c{&detector(), block, access, begin, bytes};
   if ((use & kWrites) != 0 && cuda_cpu::rows_are_padded && is_padding(begin)) {
     add(c, Access{}, c.d->running, Fault::kPadding);
-  } else if ((use & kReads) != 0 && cuda_cpu::is_unwritten(address, bytes)) {
+  } else if ((use & kReads) != 0 && cuda_cpu::is_unwritten(address, bytes, true)) {
     add(c, Access{}, c.d->running, Fault::kUnset);
   }
   cuda_cpu::mark_written(address, bytes);
@@ -746,9 +746,9 @@ __attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* addr
 __attribute__((always_inline)) inline void look_at_unwritten(BlockOrder* block, const void* address,
                                                              std::size_t bytes, unsigned use,
                                                              const void* place) {
+  const bool writes = (use & kWrites) != 0;
   const bool is_of_interest =
-      (use & kWrites) == 0 ? cuda_cpu::is_unwritten(address, bytes)
-                           : cuda_cpu::rows_are_padded || cuda_cpu::has_unwritten(address, bytes);
+      cuda_cpu::is_unwritten(address, bytes, !writes) || (writes && cuda_cpu::rows_are_padded);
   if (__builtin_expect(is_of_interest, 0)) use_unwritten(block, address, bytes, use, place);
 }
 

@@ -17,6 +17,7 @@
 #include "../memory/memory_notes.h"
 #include "../state/current.h"
 #include "../state/leaving.h"
+#include "../state/sanitizers.h"
 #include "../state/settings.h"
 
 namespace cuda_cpu {
@@ -150,26 +151,21 @@ extern "C" void __assert_fail(const char* expression, const char* file, int line
 }
 #endif
 
-#if defined(CUDA_CPU_ASAN)
 // ASan has a delete of its own, which knows what its new gave.
-void* operator new(std::size_t bytes, cuda_cpu::OnDeviceHeap) noexcept {
-  return ::operator new(bytes, std::nothrow);
-}
-void* operator new[](std::size_t bytes, cuda_cpu::OnDeviceHeap) noexcept {
-  return ::operator new[](bytes, std::nothrow);
-}
-#else
 void* operator new(std::size_t bytes, cuda_cpu::OnDeviceHeap heap) noexcept {
-  return cuda_cpu::device_malloc(bytes, heap.site, "new");
+  return cuda_cpu::kAsan ? ::operator new(bytes, std::nothrow)
+                         : cuda_cpu::device_malloc(bytes, heap.site, "new");
 }
 void* operator new[](std::size_t bytes, cuda_cpu::OnDeviceHeap heap) noexcept {
-  return cuda_cpu::device_malloc(bytes, heap.site, "new");
+  return cuda_cpu::kAsan ? ::operator new[](bytes, std::nothrow)
+                         : cuda_cpu::device_malloc(bytes, heap.site, "new");
 }
 
+#if !defined(CUDA_CPU_ASAN)
 // In place of the library's, which free as well; a program may have others.
 #define CUDA_CPU_DELETE(...)                                          \
   __attribute__((weak)) void operator delete __VA_ARGS__ noexcept {   \
-    if (cuda_cpu::is_device_address(p)) {                             \
+    if (cuda_cpu::is_device_address(p) && cuda_cpu::in_kernel()) {    \
       cuda_cpu::device_free(p, {"", 0}, __builtin_return_address(0)); \
     } else {                                                          \
       std::free(p);                                                   \

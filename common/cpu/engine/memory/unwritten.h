@@ -23,22 +23,15 @@ struct UnwrittenWords {
 // Asked at every access.
 inline UnwrittenWords unwritten_words;
 
-/// Whether nobody has written any part of this memory; false where nobody knows.
-inline bool is_unwritten(const void* memory, std::size_t bytes) {
+/// Whether nobody has written any word of this memory, or (not `whole`) some word of it. False
+/// where nobody knows.
+inline bool is_unwritten(const void* memory, std::size_t bytes, bool whole) {
+  constexpr std::size_t kWord = UnwrittenWords::kWord;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  for (std::size_t at = 0; at < bytes; at += UnwrittenWords::kWord) {
-    if (!unwritten_words.has(begin + at)) return false;
+  for (std::uintptr_t at = begin; at < begin + bytes; at += kWord - at % kWord) {
+    if (unwritten_words.has(at) != whole) return !whole;
   }
-  return bytes == 0 || unwritten_words.has(begin + bytes - 1);
-}
-
-/// Whether a word of it is.
-inline bool has_unwritten(const void* memory, std::size_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  for (std::size_t at = 0; at < bytes; at += UnwrittenWords::kWord) {
-    if (unwritten_words.has(begin + at)) return true;
-  }
-  return bytes != 0 && unwritten_words.has(begin + bytes - 1);
+  return whole && bytes != 0;
 }
 
 /// Begins to keep them for what is allocated from now on in this reserve; or ends it, with 0 bytes.
