@@ -712,6 +712,9 @@ class Rewriter {
                   where + ").value";
         }
       }
+      out_ += "; static_assert(sizeof(" + type +
+              ") <= 49152, \"too much __shared__ memory: a block has 48 KiB for arrays of fixed "
+              "size; an extern __shared__ array may be larger, after cudaFuncSetAttribute\")";
     }
     if (shared.last < tokens_.size()) {
       // Adds the lines that lie between its first and its last.

@@ -54,11 +54,12 @@ struct CopiedRange {
 constexpr std::size_t kWorksKept = 256;
 constexpr std::size_t kCopiesKept = 256;
 
-/// Lanes of a warp store to one word by one instruction. One of the stores is performed, so where
-/// all store the same that is no race. A hook runs before its store: until the next one does, the
-/// word holds what the earlier lane stored, and then what the later one did.
+/// Threads store to one word. A hook runs before its store: until the next one does, the word holds
+/// what was stored earlier, and then what the later one did. Of lanes of a warp that store by one
+/// instruction one is performed, so where all store the same that is no race.
 struct StoreBySeveral {
   Found found;
+  bool is_one_store;
   std::size_t bytes;
   char earlier[4];
 };
@@ -73,6 +74,7 @@ struct Detector {
   std::uint32_t first_of_launch = 0;     // the number of the first part of the launch that runs
   Blocks blocks;
   Repetitions repetitions;
+  ThreadName swapped;  // who has made a compare-and-swap last
 };
 
 // A plain pointer: it is followed for every access of the program.
@@ -197,7 +199,10 @@ Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_wo
           earlier,
           c.access,
           work != nullptr ? work->shape : LaunchShape{},
-          c.d->works.back().shape};
+          c.d->works.back().shape,
+          false,
+          c.order != nullptr && c.d->swapped == c.access.name() &&
+              !c.order->has_fenced(c.access.thread())};
 }
 void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   add_finding(found_at(c, earlier, earlier_work, fault));
@@ -208,7 +213,10 @@ bool are_one_store(const Access& a, const Access& b) {
 }
 
 void wait_for_store(const Checked& c, const Access& earlier) {
-  StoreBySeveral s{found_at(c, earlier, c.d->running, Fault::kSameWarp), c.unit, {}};
+  StoreBySeveral s{found_at(c, earlier, c.d->running, fault_of(earlier, c.access)),
+                   are_one_store(earlier, c.access),
+                   c.unit,
+                   {}};
   std::memcpy(s.earlier, c.address, s.bytes);
   c.d->stores_by_several.push_back(s);
   stores_wait = true;
@@ -217,8 +225,9 @@ void wait_for_store(const Checked& c, const Access& earlier) {
 __attribute__((noinline)) void compare_stores() {
   const Inside in;
   stores_wait = false;
-  for (const StoreBySeveral& s : detector().stores_by_several) {
-    if (std::memcmp(s.earlier, s.found.address, s.bytes) != 0) add_finding(s.found);
+  for (StoreBySeveral& s : detector().stores_by_several) {
+    s.found.is_same_value = std::memcmp(s.earlier, s.found.address, s.bytes) == 0;
+    if (!s.is_one_store || !s.found.is_same_value) add_finding(s.found);
   }
   detector().stores_by_several.clear();
 }
@@ -231,7 +240,7 @@ bool races_with(const Checked& c, const Access& earlier) {
 }
 
 void report(const Checked& c, const Access& earlier) {
-  if (are_one_store(earlier, c.access)) {
+  if (earlier.use() == kWrites && c.access.use() == kWrites && earlier.thread() < kCopier) {
     wait_for_store(c, earlier);
   } else {
     add(c, earlier, c.d->running, fault_of(earlier, c.access));
@@ -699,6 +708,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
       (use & kWrites) != 0 && !block->has_fenced(thread)) {
     use &= ~unsigned{kStrong | kVolatile};
   }
+  if ((use & kSwap) != 0) d.swapped = {block->block(), thread};
   if ((use & kStrong) != 0) {
     block->atomic(thread, begin, (use & kReads) != 0, (use & kWrites) != 0,
                   (use & kBlockOnly) != 0);
@@ -771,6 +781,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
     return false;
   }
   d.blocks.clear();
+  d.swapped = {~0u, 0};
   d.shadow.look_again();
   forget_guards();
   blocks_ended = 0;

@@ -73,9 +73,23 @@ const char* name_of(const Access& a) {
   return writes ? "a write" : "a read";
 }
 
-/// What would order the two. `one_update`: all threads update one element in one line.
-const char* help_for(Fault fault, bool one_update, bool by_texture) {
-  if (one_update && fault <= Fault::kOtherBlock) {
+/// What would order the two.
+const char* help_for(const Added& added) {
+  const Found& f = added.found;
+  const Fault fault = f.fault;
+  const bool by_texture = ((f.earlier.use() | f.later.use()) & kTexel) == kTexel;
+  if (fault == Fault::kUnset && !added.is_shared) {
+    return "device memory does not start with zeros: copy the data there (cudaMemcpy), fill it "
+           "(cudaMemset), or let a kernel write every element that is read, before this";
+  }
+  if (f.is_locked && fault <= Fault::kOtherBlock) {
+    return "a lock does not order by itself what is done under it: __threadfence() after it was "
+           "taken, and another before it is given back";
+  }
+  if (added.is_in_one_line() && !added.both_write && fault <= Fault::kSameBlock) {
+    return "one line reads and writes: read into a variable, then __syncthreads(), then write";
+  }
+  if (added.is_in_one_line() && added.both_write && fault <= Fault::kOtherBlock) {
     return "several threads use this element at a time: make the update one atomic (atomicAdd, "
            "atomicMax), or give each thread an element of its own";
   }
@@ -114,10 +128,6 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
   return kHelp[static_cast<std::size_t>(fault)];
 }
 
-const char* const kHelpForUnwritten =
-    "device memory does not start with zeros: copy the data there (cudaMemcpy), fill it "
-    "(cudaMemset), or let a kernel write every element that is read, before this";
-
 Site site_of(const Access& a, const LaunchShape& launch) {
   if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
   return cuda_cpu::piece_of(a.place().address(), launch.kernel.file).line;
@@ -154,6 +164,7 @@ Report report_of(const Added& added) {
   }
   const std::string maker = maker_of(f);
   std::string note = name_of(f.earlier) + (" by " + maker) + "; nothing orders the two";
+  if (f.is_same_value) note += ", and a race of equal values is one all the same";
   if (f.fault == Fault::kUnset) {
     r.headline = added.is_shared
                      ? "read of shared memory that no thread of the block has written yet"
@@ -178,10 +189,7 @@ Report report_of(const Added& added) {
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
   if (!of_one_access) r.notes.push_back({added.earlier, note});
   if (added.origin.site.file != nullptr) r.notes.push_back(added.origin);
-  r.help = f.fault == Fault::kUnset && !added.is_shared
-               ? kHelpForUnwritten
-               : help_for(f.fault, added.is_in_one_line() && added.both_write,
-                          ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
+  r.help = help_for(added);
   return r;
 }
 

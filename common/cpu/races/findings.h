@@ -42,6 +42,8 @@ struct Found {
   std::size_t bytes = 0;
   Access earlier, later;
   LaunchShape earlier_launch, later_launch;
+  bool is_same_value = false;  ///< two writes, of the value that was there already
+  bool is_locked = false;  ///< the later one by the thread that took a lock last, without a fence
 };
 
 /// Keeps it for report_findings unless one with the same two places was kept before.

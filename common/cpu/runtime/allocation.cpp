@@ -44,7 +44,10 @@ int explain_free(const char* call, const void* pointer, Site site) {
   if (!range.live) {
     return misuse(site, error, format("double free with %s", call), {},
                   {origin_note(range), freed_note(range)},
-                  "set the pointer to nullptr when its memory is freed");
+                  site.line == range.freed.line
+                      ? "in a destructor: each copy of the object frees what all of them name, a "
+                        "kernel's parameter, too; pass the pointer, or forbid copies"
+                      : "set the pointer to nullptr when its memory is freed");
   }
   if (*range.name != '\0') {
     return misuse(site, error, format("%s of the variable '%s'", call, range.name), {},

@@ -66,6 +66,40 @@
 // EXPECT-NOT: error
 // EXPECT-STDOUT: 63 64
 // EXPECT-STATUS: 0
+//
+// CASE: in_one_line
+// A statement reads what others write in it: a barrier has no place in it.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{one_line}: error: race: a
+// EXPECT: help: one line reads and writes: read into a variable, then __syncthreads(), then write
+//
+// CASE: equal_values
+// All write what is there already: it is a race all the same. In the next one they differ.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{equal}: note: a write by block
+// EXPECT: nothing orders the two, and a race of equal values is one all the same
+//
+// CASE: different_values
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{different}: note: a write by block
+// EXPECT-NOT: equal values
+//
+// CASE: lock_without_fences
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{locked}: error: race: a
+// EXPECT: help: a lock does not order by itself what is done under it: __threadfence()
+// EXPECT-NOT: make the update one atomic
+//
+// CASE: lock_with_fences
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT-NOT: error
+// EXPECT-STDOUT: sum 8
+// EXPECT-STATUS: 0
 #include <cstdio>
 
 #include "cases.cuh"
@@ -172,3 +206,45 @@ void turn_and_print() {
 
 CASE(static_array) { turn_and_print<false>(); }
 CASE(static_array_right) { turn_and_print<true>(); }
+
+__global__ void add_neighbour(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x >= 16) s[threadIdx.x] += s[threadIdx.x - 16];  // @one_line
+  x[threadIdx.x] = s[threadIdx.x];
+}
+CASE(in_one_line) {
+  run_on(64, [](int* x) { add_neighbour<<<1, 64>>>(x); });
+}
+
+__global__ void write_one(int* x) {
+  *x = 1;  // @equal
+}
+__global__ void write_index(int* x) {
+  *x = threadIdx.x;  // @different
+}
+CASE(equal_values) {
+  run_on(1, [](int* x) { write_one<<<2, 32>>>(x); });
+}
+CASE(different_values) {
+  run_on(1, [](int* x) { write_index<<<2, 32>>>(x); });
+}
+
+__device__ int lock_word, locked_sum;
+__global__ void add_under_lock(bool has_fences) {
+  while (atomicCAS(&lock_word, 0, 1) != 0) {
+  }
+  if (has_fences) __threadfence();
+  locked_sum += 1;  // @locked
+  if (has_fences) __threadfence();
+  atomicExch(&lock_word, 0);
+}
+void lock(bool has_fences) {
+  add_under_lock<<<8, 1>>>(has_fences);
+  int sum = 0;
+  cudaMemcpyFromSymbol(&sum, locked_sum, sizeof sum);
+  std::printf("sum %d\n", sum);
+}
+CASE(lock_without_fences) { lock(false); }
+CASE(lock_with_fences) { lock(true); }

@@ -152,7 +152,8 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
                       memory);
     report->help = range.space == Space::kHeap
                        ? "free the memory after its last use"
-                       : "free the memory after the last kernel that uses it";
+                       : "free the memory after the last kernel that uses it; an object that is "
+                         "passed by value is copied, and the copy's destructor frees, too";
   } else if (address >= range.end()) {
     const std::size_t past = address - range.end();
     details.push_back("the address is " + (past == 0 ? "right after" : bytes_text(past) + " past") +
