@@ -297,15 +297,15 @@ class Finder {
   void refuse_no_kernel(std::size_t open) const {
     const std::size_t at = (s_.is(open - 1, ">") ? s_.match_angle_backwards(open - 1) : open) - 1;
     const std::string name = s_.is_identifier(at) ? s_.spelling(at) : "";
-    const bool is_host = host_functions_.names.count(name) != 0;
-    if (kernels_.count(name) != 0 || (!is_host && host_functions_.of_device.count(name) == 0))
-      return;
+    const bool is_device = host_functions_.of_device.count(name) != 0;
+    const bool is_known = is_device || host_functions_.names.count(name) != 0;
+    if (!is_known || kernels_.count(name) != 0) return;
     for (std::size_t k = 0; k < s_.size(); ++k) {  // a pointer may have the same name
       if (s_.is(k, name.c_str()) && !s_.is_any(k + 1, {"(", "<"})) return;
     }
     throw SourceError(s_.token(at).line,
                       "'" + name + "' is launched and is no kernel: declare it __global__" +
-                          (is_host ? "" : " in place of __device__"));
+                          (is_device ? " in place of __device__" : ""));
   }
 
   // k<<1, 2>>(x): CUDA's are three of each.
@@ -315,9 +315,8 @@ class Finder {
     if (!s_.is_any(i - 2, {";", "{", "}", ")", "else", "do"})) return;
     for (std::size_t k = i + 2; !ends_search(k); k = s_.skip_brackets(k) + 1) {
       if (!s_.is(k, ">") || !s_.is(k + 1, ">") || !s_.is(k + 2, "(")) continue;
-      const std::string name = s_.spelling(i - 1);
       throw SourceError(s_.token(i).line, "a launch has three angle brackets on each side: " +
-                                              name + "<<<grid, block>>>(arguments)");
+                                              s_.spelling(i - 1) + "<<<grid, block>>>(arguments)");
     }
   }
 

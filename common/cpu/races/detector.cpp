@@ -85,6 +85,7 @@ Detector& detector() { return *the_detector; }
 // Whether stores_by_several has any: asked at every store.
 bool stores_wait = false;
 
+bool copy_begins = false;            // an asynchronous one: what it stores comes later
 __thread const void* constant_read;  // by __ldg: announced, and not yet made
 
 // What a run that takes long says, once.
@@ -240,7 +241,7 @@ bool races_with(const Checked& c, const Access& earlier) {
 }
 
 void report(const Checked& c, const Access& earlier) {
-  if (earlier.use() == kWrites && c.access.use() == kWrites && earlier.thread() < kCopier) {
+  if (earlier.use() == kWrites && c.access.use() == kWrites && !copy_begins) {
     wait_for_store(c, earlier);
   } else {
     add(c, earlier, c.d->running, fault_of(earlier, c.access));
@@ -751,7 +752,7 @@ __attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* addr
   } else if ((use & kReads) != 0 && cuda_cpu::is_unwritten(address, bytes, true)) {
     add(c, Access{}, c.d->running, Fault::kUnset);
   }
-  cuda_cpu::mark_written(address, bytes);
+  cuda_cpu::set_unwritten(address, bytes, false);
 }
 __attribute__((always_inline)) inline void look_at_unwritten(BlockOrder* block, const void* address,
                                                              std::size_t bytes, unsigned use,
@@ -777,7 +778,8 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
   if (launch_is_passed_over) {
     [[maybe_unused]] static const int once = std::atexit(say_what_was_passed_over);
-    cuda_cpu::forget_unwritten();  // for nobody sees what it writes
+    // Nobody sees what it writes.
+    if (cuda_cpu::unwritten_words.bytes != 0) cuda_cpu::keep_unwritten_memory(true);
     return false;
   }
   d.blocks.clear();
@@ -918,7 +920,9 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   const std::uint32_t thread = running_thread();
   look_at_unwritten(block, from, read, kReads, place);
   use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
+  copy_begins = true;
   use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
+  copy_begins = false;
   const Inside in;
   const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};
   hand_over_copy(*block, me, copier, kNever, to, bytes, from, read);

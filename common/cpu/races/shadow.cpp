@@ -21,8 +21,8 @@ Kind kind_of(const void* page) {
   if (cuda_cpu::is_device_address(page)) return Kind::kGlobal;
   if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kShared)) return Kind::kShared;
   if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kConstant)) return Kind::kConstant;
-  for (const Space space : {Space::kManaged, Space::kHostPinned, Space::kHostRegistered,
-                            Space::kDevice, Space::kHeap}) {
+  for (const Space space : {Space::kGlobal, Space::kManaged, Space::kHostPinned,
+                            Space::kHostRegistered, Space::kDevice}) {
     if (cuda_cpu::overlaps_range(page, Page::kBytes, space)) return Kind::kGlobal;
   }
   return Kind::kIgnored;

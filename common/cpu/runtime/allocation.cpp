@@ -23,7 +23,6 @@ namespace {
 /// The call that frees such memory.
 const char* right_free(Space space) {
   if (space == Space::kHostPinned) return "cudaFreeHost";
-  if (space == Space::kHeap) return "free in a kernel";
   return space == Space::kHostRegistered ? "cudaHostUnregister" : "cudaFree";
 }
 
@@ -53,9 +52,11 @@ int explain_free(const char* call, const void* pointer, Site site) {
     return misuse(site, error, format("%s of the variable '%s'", call, range.name), {},
                   {origin_note(range)}, "variables are not freed; only allocations are");
   }
-  if (!frees(call, range.space)) {
+  if (range.is_heap || !frees(call, range.space)) {
     return misuse(site, error, format("%s of memory that %s allocated", call, range.call), {},
-                  {origin_note(range)}, format("free it with %s", right_free(range.space)));
+                  {origin_note(range)},
+                  format("free it with %s",
+                         range.is_heap ? "free or delete in a kernel" : right_free(range.space)));
   }
   return misuse(site, error, format("%s of a pointer into the middle of an allocation", call),
                 {format("the address is byte %zu of %zu", address - range.base, range.size)},
@@ -66,7 +67,7 @@ int explain_free(const char* call, const void* pointer, Site site) {
 bool find_freed(const char* call, const void* pointer, MemoryRange* range) {
   return find_live_range(pointer, range) &&
          range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0' &&
-         frees(call, range->space);
+         !range->is_heap && frees(call, range->space);
 }
 
 /// Host code may write to this memory too, so writes past its end are found only when it is freed.

@@ -136,7 +136,7 @@ __attribute__((noinline)) void atomic_begins(const void* address, std::size_t by
                                              AtomicKind kind, bool block_only) {
   const bool swaps = kind == AtomicKind::kCompareAndSwap;
   // It may be what sets the word for the first time.
-  if (kind == AtomicKind::kExchange && races::are_looked_for) mark_written(address, bytes);
+  if (kind == AtomicKind::kExchange) set_unwritten(address, bytes, false);
   note(address, bytes, Operation::kAtomic, PLACE,
        (block_only ? unsigned{races::kBlockOnly} : 0u) | (swaps ? unsigned{races::kSwap} : 0u),
        kind == AtomicKind::kIncrement ? xray::Form::kIncrement

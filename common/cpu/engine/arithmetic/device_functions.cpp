@@ -56,7 +56,7 @@ void* device_malloc(std::size_t bytes, Site site, const char* call) {
   if (heap.used + bytes > device_heap_bytes) return nullptr;
   AllocationRequest request;
   request.size = bytes;
-  request.space = Space::kHeap;
+  request.is_heap = true;
   request.call = call;
   request.allocated = site;
   const bool is_guarded = heap.blocks < kGuardedBlocks;
@@ -75,16 +75,13 @@ void device_free(void* pointer, Site site, const void* caller) {
   if (pointer == nullptr) return;
   const auto base = reinterpret_cast<std::uintptr_t>(pointer);
   MemoryRange range;
-  const bool is_known = find_range(pointer, &range, 0) && range.base == base;
-  if (!is_known || range.space != Space::kHeap || !range.live) {
-    if (caller != nullptr) site = source_site_of(caller);
-    const bool was_freed = is_known && range.space == Space::kHeap;
-    Report it = report_here(was_freed ? "double free in device code"
-                                      : "free in device code of what was not allocated there",
-                            site, cudaErrorIllegalAddress);
-    if (is_known) it.notes.push_back(origin_note(range));
-    if (was_freed) it.notes.push_back(freed_note(range));
-    it.help = "each block is freed once, by the pointer that malloc or new gave";
+  const bool is_known = find_range(pointer, &range, 0) && range.base == base && range.is_heap;
+  if (!is_known || !range.live) {
+    Report it =
+        report_here(is_known ? "double free in device code"
+                             : "free in device code of what was not allocated there",
+                    caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress);
+    if (is_known) it.notes = {origin_note(range), freed_note(range)};
     stop_grid(it);
   }
   DeviceHeap& heap = device_heap();
@@ -98,7 +95,7 @@ void device_free(void* pointer, Site site, const void* caller) {
 
 bool is_on_device_heap(const void* address) {
   MemoryRange range;
-  return find_live_range(address, &range) && range.space == Space::kHeap;
+  return find_live_range(address, &range) && range.is_heap;
 }
 
 std::uint64_t global_timer_ns() {

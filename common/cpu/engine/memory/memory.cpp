@@ -124,9 +124,6 @@ const MemoryRange* last_range_from(const AllMemory& s, std::uintptr_t address) {
 /// Whether it is of the memory that cudaMemGetInfo counts.
 bool is_on_device(Space space) { return space == Space::kGlobal || space == Space::kManaged; }
 
-/// Whether the host may not touch it.
-bool is_of_kernels(Space space) { return space == Space::kGlobal || space == Space::kHeap; }
-
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 void make_reserve(Reserve* reserve) {
@@ -145,7 +142,7 @@ void make_reserve(Reserve* reserve) {
 }
 
 Reserve& reserve_of(AllMemory& s, Space space) {
-  Reserve& reserve = is_of_kernels(space) ? s.device : s.host_visible;
+  Reserve& reserve = space == Space::kGlobal ? s.device : s.host_visible;
   if (reserve.base == 0) make_reserve(&reserve);
   return reserve;
 }
@@ -246,7 +243,7 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
   MemoryRange& range = holding.range;
   Reserve& reserve = reserve_of(s, range.space);
   s.closable.erase(holding.pages);
-  mark_written(as_pointer(range.base), range.size);  // who uses it now has made another mistake
+  set_unwritten(as_pointer(range.base), range.size, false);
   if (is_on_device(range.space)) s.live_device_bytes -= range.size;
   asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
   // A fresh mapping drops the pages and leaves nothing to touch.
@@ -370,9 +367,9 @@ void* allocate(const AllocationRequest& request) {
   poison_slack(holding);
   if (request.row_bytes < request.pitch) rows_are_padded = true;
   if (is_on_device(request.space)) s.live_device_bytes += request.size;
-  if (is_of_kernels(request.space)) {
+  if (request.space == Space::kGlobal) {
     s.closable[pages] = mapped_bytes;
-    mark_unwritten(holding.range.base, request.size);
+    set_unwritten(as_pointer(holding.range.base), request.size, true);
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
   }
   s.holdings[holding.range.base] = holding;
@@ -414,6 +411,7 @@ LeftMemory device_memory_left() {
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
     if (!is_allocation(entry.second) || !range.live || !is_on_device(range.space)) continue;
+    if (range.is_heap) continue;  // it lasts as long as the program
     ++left.count;
     left.bytes += range.size;
     if (range.size > left.largest.size) left.largest = range;
@@ -467,15 +465,17 @@ void close_device_memory() {
   protect(first, last.first + last.second - first, PROT_NONE);
 }
 
-void lend_device_memory_to_host() {
-  open_device_memory();
-  keep_unwritten_memory(false);
-}
-
 void keep_unwritten_memory(bool on) {
   const auto [s, lock] = locked_memory();
   const Reserve& reserve = reserve_of(s, Space::kGlobal);
-  keep_unwritten(reserve.base, on ? reserve.bytes : 0);
+  const std::size_t room = round_up(reserve.bytes / 32, page_bytes());
+  if (unwritten_words.bits != nullptr) munmap(unwritten_words.bits, room);
+  unwritten_words = UnwrittenWords{};
+  if (!on) return;
+  void* const bits = mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bits == MAP_FAILED) return;
+  unwritten_words = {reserve.base, reserve.bytes, static_cast<std::uint64_t*>(bits)};
 }
 
 OpenAllocation::OpenAllocation(const void* address) {

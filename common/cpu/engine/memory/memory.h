@@ -82,10 +82,8 @@ bool is_kernel_accessible(const void* address);
 void open_device_memory();
 void close_device_memory();
 
-/// From now on the host uses device memory as its own (Thrust's algorithms).
-void lend_device_memory_to_host();
-
-/// Begins or ends to keep which device memory nobody has written (unwritten.h).
+/// Begins to keep which device memory nobody has written, of what is allocated from now on, or ends
+/// it (unwritten.h).
 void keep_unwritten_memory(bool on);
 
 /// Opens the one allocation that holds `address`, for a copy; nothing when it is open or not device

@@ -25,12 +25,10 @@ inline std::string memory_name(const MemoryRange& range) {
       return "pinned host memory";
     case Space::kHostRegistered:
       return "registered host memory";
-    case Space::kHeap:
-      return "memory of the device's heap";
     case Space::kGlobal:
       break;
   }
-  return "device memory";
+  return range.is_heap ? "memory of the device's heap" : "device memory";
 }
 
 /// Where the memory comes from.
@@ -42,10 +40,9 @@ inline Report::Note origin_note(const MemoryRange& range) {
 /// Where it was freed.
 inline Report::Note freed_note(const MemoryRange& range) {
   const bool by_reset = range.freed.file == nullptr;
-  const bool by_delete = !by_reset && *range.freed.file == '\0';
-  return {range.freed, by_reset    ? "freed by cudaDeviceReset"
-                       : by_delete ? "freed by delete in device code"
-                                   : "freed here"};
+  if (!by_reset && *range.freed.file == '\0')
+    return {range.freed, "freed by delete in device code"};
+  return {range.freed, by_reset ? "freed by cudaDeviceReset" : "freed here"};
 }
 
 /// "1000 elements of 4 bytes", "4000 bytes"

@@ -11,16 +11,7 @@ struct CUmemPoolHandle_st;
 
 namespace cuda_cpu {
 
-enum class Space {
-  kGlobal,
-  kManaged,
-  kHostPinned,
-  kHostRegistered,
-  kConstant,
-  kDevice,
-  kShared,
-  kHeap
-};
+enum class Space { kGlobal, kManaged, kHostPinned, kHostRegistered, kConstant, kDevice, kShared };
 
 /// One piece of memory.
 struct MemoryRange {
@@ -31,10 +22,12 @@ struct MemoryRange {
   Site allocated{"", 0};  ///< where
   bool live = true;       ///< false: freed (still known, so that use after free can be named)
   Site freed{"", 0};
-  const char* call = "";                 ///< "cudaMalloc", "cudaMallocHost", ...
-  unsigned host_flags = 0;               ///< cudaHostAlloc or cudaHostRegister flags
-  std::size_t element_size = 0;          ///< of a typed allocation, else 0
-  std::size_t row_bytes = 0, pitch = 0;  ///< of padded rows: what is used, and from row to row
+  const char* call = "";         ///< "cudaMalloc", "cudaMallocHost", ...
+  unsigned host_flags = 0;       ///< cudaHostAlloc or cudaHostRegister flags
+  std::size_t element_size = 0;  ///< of a typed allocation, else 0
+  std::size_t row_bytes = 0;     ///< that are used of padded rows
+  std::size_t pitch = 0;         ///< from row to row
+  bool is_heap = false;          ///< from malloc or new in device code
   bool may_hold_pointers = false;
   CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
 

@@ -11,14 +11,16 @@
 #undef strip_const
 
 namespace cuda_cpu {
-void lend_device_memory_to_host();
-}
+void open_device_memory();
+void keep_unwritten_memory(bool on);
+}  // namespace cuda_cpu
 
 namespace thrust::detail {
 
 template <class Policy>
 execution_policy_base<Policy>& strip_const(const execution_policy_base<Policy>& policy) {
-  [[maybe_unused]] static const bool is_open = (cuda_cpu::lend_device_memory_to_host(), true);
+  [[maybe_unused]] static const bool is_open =
+      (cuda_cpu::open_device_memory(), cuda_cpu::keep_unwritten_memory(false), true);
   cudaDeviceSynchronize();
   return const_cast<execution_policy_base<Policy>&>(policy);
 }
