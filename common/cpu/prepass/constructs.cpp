@@ -387,7 +387,7 @@ class Finder {
       read_assembly(i, false);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (s_.is(i, "new") && !s_.is(i - 1, "operator") && !s_.is(i + 1, "(")) {
-        found_.reworded[i] = {"new (::cuda_cpu::on_device_heap())"};
+        found_.reworded[i] = {"new (::cuda_cpu::here())"};
       }
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
       // The C library's, here the backend's.

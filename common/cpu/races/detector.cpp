@@ -754,9 +754,8 @@ __attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* addr
   }
   cuda_cpu::set_unwritten(address, bytes, false);
 }
-__attribute__((always_inline)) inline void look_at_unwritten(BlockOrder* block, const void* address,
-                                                             std::size_t bytes, unsigned use,
-                                                             const void* place) {
+inline void look_at_unwritten(BlockOrder* block, const void* address, std::size_t bytes,
+                              unsigned use, const void* place) {
   const bool writes = (use & kWrites) != 0;
   const bool is_of_interest =
       cuda_cpu::is_unwritten(address, bytes, !writes) || (writes && cuda_cpu::rows_are_padded);

@@ -62,10 +62,8 @@ void* device_malloc(std::size_t bytes, Site site, const char* call) {
   const bool is_guarded = heap.blocks < kGuardedBlocks;
   void* const memory = is_guarded ? allocate(request) : std::malloc(bytes);
   if (memory == nullptr) return nullptr;
-  if (!is_guarded) {
-    request.base = reinterpret_cast<std::uintptr_t>(memory);
-    register_range(request);
-  }
+  request.base = reinterpret_cast<std::uintptr_t>(memory);
+  if (!is_guarded) register_range(request);
   heap.used += bytes;
   ++heap.blocks;
   return memory;
@@ -78,8 +76,7 @@ void device_free(void* pointer, Site site, const void* caller) {
   const bool is_known = find_range(pointer, &range, 0) && range.base == base && range.is_heap;
   if (!is_known || !range.live) {
     Report it =
-        report_here(is_known ? "double free in device code"
-                             : "free in device code of what was not allocated there",
+        report_here(is_known ? "double free in device code" : "free in device code of other memory",
                     caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress);
     if (is_known) it.notes = {origin_note(range), freed_note(range)};
     stop_grid(it);
@@ -149,13 +146,13 @@ extern "C" void __assert_fail(const char* expression, const char* file, int line
 #endif
 
 // ASan has a delete of its own, which knows what its new gave.
-void* operator new(std::size_t bytes, cuda_cpu::OnDeviceHeap heap) noexcept {
+void* operator new(std::size_t bytes, cuda_cpu::Site site) noexcept {
   return cuda_cpu::kAsan ? ::operator new(bytes, std::nothrow)
-                         : cuda_cpu::device_malloc(bytes, heap.site, "new");
+                         : cuda_cpu::device_malloc(bytes, site, "new");
 }
-void* operator new[](std::size_t bytes, cuda_cpu::OnDeviceHeap heap) noexcept {
+void* operator new[](std::size_t bytes, cuda_cpu::Site site) noexcept {
   return cuda_cpu::kAsan ? ::operator new[](bytes, std::nothrow)
-                         : cuda_cpu::device_malloc(bytes, heap.site, "new");
+                         : cuda_cpu::device_malloc(bytes, site, "new");
 }
 
 #if !defined(CUDA_CPU_ASAN)

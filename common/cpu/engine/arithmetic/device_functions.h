@@ -79,12 +79,6 @@ void device_free(void* pointer, Site site = here(), const void* caller = nullptr
 extern std::atomic<std::size_t> device_heap_bytes;
 bool is_on_device_heap(const void* address);
 
-/// `new T` in device code becomes `new (on_device_heap()) T`, null where the heap is used up.
-struct OnDeviceHeap {
-  Site site;
-};
-inline OnDeviceHeap on_device_heap(Site site = here()) { return {site}; }
-
 /// Ends the kernel with cudaErrorLaunchFailure, as a trap instruction does.
 [[noreturn]] void trap(const char* file, int line);
 
@@ -507,5 +501,6 @@ inline void __threadfence_system() { cuda_cpu::memory_fence(); }
 
 [[noreturn]] inline void __trap(CUDA_CPU_HERE) { cuda_cpu::trap(file, line); }
 
-void* operator new(std::size_t bytes, cuda_cpu::OnDeviceHeap heap) noexcept;
-void* operator new[](std::size_t bytes, cuda_cpu::OnDeviceHeap heap) noexcept;
+/// `new T` in device code becomes `new (here()) T`: null where the heap is used up.
+void* operator new(std::size_t bytes, cuda_cpu::Site site) noexcept;
+void* operator new[](std::size_t bytes, cuda_cpu::Site site) noexcept;
