@@ -712,6 +712,9 @@ class Rewriter {
                   where + ").value";
         }
       }
+      out_ += "; static_assert(sizeof(" + type +
+              ") <= 49152, \"too much __shared__ memory: a block has 48 KiB for arrays of fixed "
+              "size; an extern __shared__ array may be larger, after cudaFuncSetAttribute\")";
     }
     if (shared.last < tokens_.size()) {
       // Adds the lines that lie between its first and its last.
@@ -790,10 +793,13 @@ class Rewriter {
         out_ += " static_assert(sizeof(" + word + ") <= 65536, \"__constant__ variable '\" " +
                 literal + " \"' does not fit into the 64 KiB of constant memory\");";
       }
-      out_ += std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
-              (macro_ != nullptr ? "##" : "") + word + "(&" + word + ", sizeof(" + word +
-              "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " + site(at) +
-              ", ::cuda_cpu::may_hold_pointers<decltype(" + word + ")>())";
+      out_ += symbols.is_in_function
+                  ? " ::cuda_cpu::register_static([] {}, "
+                  : std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
+                        (macro_ != nullptr ? "##" : "") + word + "(";
+      out_ += "&" + word + ", sizeof(" + word + "), ::cuda_cpu::Space::" + symbols.space + ", " +
+              literal + ", " + site(at) + ", ::cuda_cpu::may_hold_pointers<decltype(" + word +
+              ")>())";
     }
   }
 

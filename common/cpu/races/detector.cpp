@@ -14,6 +14,7 @@
 
 #include "../engine/meeting/async_copies.h"
 #include "../engine/memory/memory.h"
+#include "../engine/memory/unwritten.h"
 #include "../engine/state/block.h"
 #include "../engine/state/current.h"
 #include "../engine/state/grid.h"
@@ -53,11 +54,12 @@ struct CopiedRange {
 constexpr std::size_t kWorksKept = 256;
 constexpr std::size_t kCopiesKept = 256;
 
-/// Lanes of a warp store to one word by one instruction. One of the stores is performed, so where
-/// all store the same that is no race. A hook runs before its store: until the next one does, the
-/// word holds what the earlier lane stored, and then what the later one did.
+/// Threads store to one word. A hook runs before its store: until the next one does, the word holds
+/// what was stored earlier, and then what the later one did. Of lanes of a warp that store by one
+/// instruction one is performed, so where all store the same that is no race.
 struct StoreBySeveral {
   Found found;
+  bool is_one_store;
   std::size_t bytes;
   char earlier[4];
 };
@@ -72,6 +74,7 @@ struct Detector {
   std::uint32_t first_of_launch = 0;     // the number of the first part of the launch that runs
   Blocks blocks;
   Repetitions repetitions;
+  ThreadName swapped;  // who has made a compare-and-swap last
 };
 
 // A plain pointer: it is followed for every access of the program.
@@ -82,6 +85,7 @@ Detector& detector() { return *the_detector; }
 // Whether stores_by_several has any: asked at every store.
 bool stores_wait = false;
 
+bool copy_begins = false;            // an asynchronous one: what it stores comes later
 __thread const void* constant_read;  // by __ldg: announced, and not yet made
 
 // What a run that takes long says, once.
@@ -196,7 +200,10 @@ Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_wo
           earlier,
           c.access,
           work != nullptr ? work->shape : LaunchShape{},
-          c.d->works.back().shape};
+          c.d->works.back().shape,
+          false,
+          c.order != nullptr && c.d->swapped == c.access.name() &&
+              !c.order->has_fenced(c.access.thread())};
 }
 void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   add_finding(found_at(c, earlier, earlier_work, fault));
@@ -207,7 +214,10 @@ bool are_one_store(const Access& a, const Access& b) {
 }
 
 void wait_for_store(const Checked& c, const Access& earlier) {
-  StoreBySeveral s{found_at(c, earlier, c.d->running, Fault::kSameWarp), c.unit, {}};
+  StoreBySeveral s{found_at(c, earlier, c.d->running, fault_of(earlier, c.access)),
+                   are_one_store(earlier, c.access),
+                   c.unit,
+                   {}};
   std::memcpy(s.earlier, c.address, s.bytes);
   c.d->stores_by_several.push_back(s);
   stores_wait = true;
@@ -216,8 +226,9 @@ void wait_for_store(const Checked& c, const Access& earlier) {
 __attribute__((noinline)) void compare_stores() {
   const Inside in;
   stores_wait = false;
-  for (const StoreBySeveral& s : detector().stores_by_several) {
-    if (std::memcmp(s.earlier, s.found.address, s.bytes) != 0) add_finding(s.found);
+  for (StoreBySeveral& s : detector().stores_by_several) {
+    s.found.is_same_value = std::memcmp(s.earlier, s.found.address, s.bytes) == 0;
+    if (!s.is_one_store || !s.found.is_same_value) add_finding(s.found);
   }
   detector().stores_by_several.clear();
 }
@@ -230,7 +241,7 @@ bool races_with(const Checked& c, const Access& earlier) {
 }
 
 void report(const Checked& c, const Access& earlier) {
-  if (are_one_store(earlier, c.access)) {
+  if (earlier.use() == kWrites && c.access.use() == kWrites && !copy_begins) {
     wait_for_store(c, earlier);
   } else {
     add(c, earlier, c.d->running, fault_of(earlier, c.access));
@@ -616,8 +627,9 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
 
 /// The runtime itself reads or writes memory, as the work that runs.
 void range_is_used(const void* address, std::size_t bytes, bool writes, const char* call,
-                   cuda_cpu::Site site) {
+                   cuda_cpu::Site site, const void* source) {
   const Inside in;
+  if (writes) cuda_cpu::mark_copied(address, source, bytes);
   Detector& d = detector();
   begin_work(&d, {{call, site.file, site.line}, {}, {}, true}, false);
   const auto* const begin = static_cast<const char*>(address);
@@ -697,6 +709,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
       (use & kWrites) != 0 && !block->has_fenced(thread)) {
     use &= ~unsigned{kStrong | kVolatile};
   }
+  if ((use & kSwap) != 0) d.swapped = {block->block(), thread};
   if ((use & kStrong) != 0) {
     block->atomic(thread, begin, (use & kReads) != 0, (use & kWrites) != 0,
                   (use & kBlockOnly) != 0);
@@ -720,6 +733,35 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   }
 }
 
+bool is_padding(const char* address) {
+  cuda_cpu::MemoryRange range;
+  return cuda_cpu::find_live_range(address, &range) && range.row_bytes < range.pitch &&
+         (reinterpret_cast<std::uintptr_t>(address) - range.base) % range.pitch >= range.row_bytes;
+}
+
+/// Before an access by the running thread: who reads a word wants it written, and who writes it
+/// has. Said once of each word.
+__attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* address,
+                                             std::size_t bytes, unsigned use, const void* place) {
+  const Inside in;
+  const auto* const begin = static_cast<const char*>(address);
+  const Access access(Place(place), {block->block(), running_thread()}, block->now(), use);
+  const Checked c{&detector(), block, access, begin, bytes};
+  if ((use & kWrites) != 0 && cuda_cpu::rows_are_padded && is_padding(begin)) {
+    add(c, Access{}, c.d->running, Fault::kPadding);
+  } else if ((use & kReads) != 0 && cuda_cpu::is_unwritten(address, bytes, true)) {
+    add(c, Access{}, c.d->running, Fault::kUnset);
+  }
+  cuda_cpu::set_unwritten(address, bytes, false);
+}
+inline void look_at_unwritten(BlockOrder* block, const void* address, std::size_t bytes,
+                              unsigned use, const void* place) {
+  const bool writes = (use & kWrites) != 0;
+  const bool is_of_interest =
+      cuda_cpu::is_unwritten(address, bytes, !writes) || (writes && cuda_cpu::rows_are_padded);
+  if (__builtin_expect(is_of_interest, 0)) use_unwritten(block, address, bytes, use, place);
+}
+
 /// Whether use_word_in_short may be asked.
 bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
   return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
@@ -735,9 +777,12 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
   if (launch_is_passed_over) {
     [[maybe_unused]] static const int once = std::atexit(say_what_was_passed_over);
+    // Nobody sees what it writes.
+    if (cuda_cpu::unwritten_words.bytes != 0) cuda_cpu::keep_unwritten_memory(true);
     return false;
   }
   d.blocks.clear();
+  d.swapped = {~0u, 0};
   d.shadow.look_again();
   forget_guards();
   blocks_ended = 0;
@@ -842,6 +887,7 @@ void look_for_races(bool on) {
   the_detector->shadow.look_again();
   the_detector->repetitions = Repetitions{};
   are_looked_for = on;
+  cuda_cpu::keep_unwritten_memory(on);
   is_told = false;
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
@@ -860,6 +906,7 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   }
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
+  look_at_unwritten(block, address, bytes, use, place);
   const auto* const begin = static_cast<const char*>(address);
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
 }
@@ -870,8 +917,11 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
   const std::uint32_t thread = running_thread();
+  look_at_unwritten(block, from, read, kReads, place);
   use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
+  copy_begins = true;
   use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
+  copy_begins = false;
   const Inside in;
   const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};
   hand_over_copy(*block, me, copier, kNever, to, bytes, from, read);
@@ -891,6 +941,7 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
     note_access(address, bytes, use, place);
     return;
   }
+  look_at_unwritten(block, address, bytes, use, place);
   const std::uint32_t thread = running_thread();
   const Access now(Place(place), {block->block(), thread}, block->now(), use);
   const auto log2 = static_cast<std::uint32_t>(__builtin_ctzll(bytes / 4));
@@ -919,7 +970,10 @@ void note_word_read(const void* address, const void* place) {
   }
   if (!may_go_in_short(d, offset, 4)) {
     note_access(address, 4, kReads, place);
-  } else if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
+    return;
+  }
+  look_at_unwritten(block, address, 4, kReads, place);
+  if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
     use_memory(block, thread, static_cast<const char*>(address), 4, 4, kReads, place);
   }
 }

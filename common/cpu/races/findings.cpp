@@ -26,6 +26,7 @@ struct Added {
   Found found;
   Report::Note origin;
   std::string memory;  // "element 3 of the __shared__ array 'tile'"
+  bool is_shared = false;
   // Once it is about to be reported:
   Site earlier{}, later{};
   bool both_write = false;  // in one pair of accesses of these lines
@@ -72,9 +73,23 @@ const char* name_of(const Access& a) {
   return writes ? "a write" : "a read";
 }
 
-/// What would order the two. `one_update`: all threads update one element in one line.
-const char* help_for(Fault fault, bool one_update, bool by_texture) {
-  if (one_update && fault <= Fault::kOtherBlock) {
+/// What would order the two.
+const char* help_for(const Added& added) {
+  const Found& f = added.found;
+  const Fault fault = f.fault;
+  const bool by_texture = ((f.earlier.use() | f.later.use()) & kTexel) == kTexel;
+  if (fault == Fault::kUnset && !added.is_shared) {
+    return "device memory does not start with zeros: copy the data there (cudaMemcpy), fill it "
+           "(cudaMemset), or let a kernel write every element that is read, before this";
+  }
+  if (f.is_locked && fault <= Fault::kOtherBlock) {
+    return "a lock does not order by itself what is done under it: __threadfence() after it was "
+           "taken, and another before it is given back";
+  }
+  if (added.is_in_one_line() && !added.both_write && fault <= Fault::kSameBlock) {
+    return "one line reads and writes: read into a variable, then __syncthreads(), then write";
+  }
+  if (added.is_in_one_line() && added.both_write && fault <= Fault::kOtherBlock) {
     return "several threads use this element at a time: make the update one atomic (atomicAdd, "
            "atomicMax), or give each thread an element of its own";
   }
@@ -106,8 +121,10 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
       "data, with a barrier in between; shared memory does not start with zeros",
       "kernels only read constant memory: the host writes it, by cudaMemcpyToSymbol; what "
       "kernels write is a __device__ variable",
+      "what lies between rows belongs to none: compare the column with the width, in elements, and "
+      "go from row to row by the pitch, in bytes",
   };
-  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kConstantWrite) + 1);
+  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kPadding) + 1);
   return kHelp[static_cast<std::size_t>(fault)];
 }
 
@@ -147,10 +164,15 @@ Report report_of(const Added& added) {
   }
   const std::string maker = maker_of(f);
   std::string note = name_of(f.earlier) + (" by " + maker) + "; nothing orders the two";
+  if (f.is_same_value) note += ", and a race of equal values is one all the same";
   if (f.fault == Fault::kUnset) {
-    r.headline = "read of shared memory that no thread of the block has written yet";
+    r.headline = added.is_shared
+                     ? "read of shared memory that no thread of the block has written yet"
+                     : "read of device memory that nobody has written yet";
   } else if (f.fault == Fault::kConstantWrite) {
     r.headline = "write to constant memory";
+  } else if (f.fault == Fault::kPadding) {
+    r.headline = "write into the padding of a row";
   } else if (f.fault == Fault::kUnderWay) {
     const bool to = (f.earlier.use() & kWrites) != 0;
     r.headline = format("race: %s while an asynchronous copy %s is under way", name_of(f.later),
@@ -166,9 +188,8 @@ Report report_of(const Added& added) {
   const bool of_one_access = f.fault >= Fault::kUnset;
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
   if (!of_one_access) r.notes.push_back({added.earlier, note});
-  r.notes.push_back(added.origin);
-  r.help = help_for(f.fault, added.is_in_one_line() && added.both_write,
-                    ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
+  if (added.origin.site.file != nullptr) r.notes.push_back(added.origin);
+  r.help = help_for(added);
   return r;
 }
 
@@ -184,7 +205,13 @@ void add_finding(const Found& found) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(found.address) - range.base;
     const std::size_t size = range.element_size > 1 ? range.element_size : found.bytes;
     added.memory = format("element %zu of %s", offset / size, cuda_cpu::memory_name(range).c_str());
+    if (found.fault == Fault::kPadding) {
+      added.memory =
+          format("byte %zu of row %zu; rows of %zu bytes begin every %zu bytes",
+                 offset % range.pitch, offset / range.pitch, range.row_bytes, range.pitch);
+    }
     added.origin = cuda_cpu::origin_note(range);
+    added.is_shared = range.space == cuda_cpu::Space::kShared;
   }
   all.added.push_back(std::move(added));
 }

@@ -30,8 +30,9 @@ enum class Fault : std::uint8_t {
   kUnderWay,      ///< of an asynchronous copy that nobody has waited for
   kUpdate,        ///< volatile reads and writes of one word, each pair in one line
   // Those of one access:
-  kUnset,          ///< shared memory is read that nobody has written
+  kUnset,          ///< shared or device memory is read that nobody has written
   kConstantWrite,  ///< a __constant__ variable is written
+  kPadding,        ///< what lies between two rows is written
 };
 
 /// Two accesses that race, or one that is wrong by itself.
@@ -41,6 +42,8 @@ struct Found {
   std::size_t bytes = 0;
   Access earlier, later;
   LaunchShape earlier_launch, later_launch;
+  bool is_same_value = false;  ///< two writes, of the value that was there already
+  bool is_locked = false;  ///< the later one by the thread that took a lock last, without a fence
 };
 
 /// Keeps it for report_findings unless one with the same two places was kept before.

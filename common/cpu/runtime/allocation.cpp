@@ -43,15 +43,20 @@ int explain_free(const char* call, const void* pointer, Site site) {
   if (!range.live) {
     return misuse(site, error, format("double free with %s", call), {},
                   {origin_note(range), freed_note(range)},
-                  "set the pointer to nullptr when its memory is freed");
+                  site.line == range.freed.line
+                      ? "in a destructor: each copy of the object frees what all of them name, a "
+                        "kernel's parameter, too; pass the pointer, or forbid copies"
+                      : "set the pointer to nullptr when its memory is freed");
   }
   if (*range.name != '\0') {
     return misuse(site, error, format("%s of the variable '%s'", call, range.name), {},
                   {origin_note(range)}, "variables are not freed; only allocations are");
   }
-  if (!frees(call, range.space)) {
+  if (range.is_heap || !frees(call, range.space)) {
     return misuse(site, error, format("%s of memory that %s allocated", call, range.call), {},
-                  {origin_note(range)}, format("free it with %s", right_free(range.space)));
+                  {origin_note(range)},
+                  format("free it with %s",
+                         range.is_heap ? "free or delete in a kernel" : right_free(range.space)));
   }
   return misuse(site, error, format("%s of a pointer into the middle of an allocation", call),
                 {format("the address is byte %zu of %zu", address - range.base, range.size)},
@@ -62,7 +67,7 @@ int explain_free(const char* call, const void* pointer, Site site) {
 bool find_freed(const char* call, const void* pointer, MemoryRange* range) {
   return find_live_range(pointer, range) &&
          range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0' &&
-         frees(call, range->space);
+         !range->is_heap && frees(call, range->space);
 }
 
 /// Host code may write to this memory too, so writes past its end are found only when it is freed.
@@ -184,6 +189,8 @@ cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, 
   *pitch = rows;
   request.alignment = std::max(request.alignment, kPitchAlignment);
   request.element_size = 0;  // rows are padded: a flat index says nothing
+  request.row_bytes = width;
+  request.pitch = rows;
   return finish(give(pointer, rows * height, Space::kGlobal, call, request));
 }
 

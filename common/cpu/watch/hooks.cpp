@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../engine/memory/unwritten.h"
 #include "../engine/scheduling/yielding.h"
 #include "../engine/state/current.h"
 #include "../libs/textures/fetches.h"
@@ -134,6 +135,8 @@ namespace cuda_cpu {
 __attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes,
                                              AtomicKind kind, bool block_only) {
   const bool swaps = kind == AtomicKind::kCompareAndSwap;
+  // It may be what sets the word for the first time.
+  if (kind == AtomicKind::kExchange) set_unwritten(address, bytes, false);
   note(address, bytes, Operation::kAtomic, PLACE,
        (block_only ? unsigned{races::kBlockOnly} : 0u) | (swaps ? unsigned{races::kSwap} : 0u),
        kind == AtomicKind::kIncrement ? xray::Form::kIncrement

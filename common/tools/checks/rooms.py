@@ -22,7 +22,7 @@ ALLOWED = {
     "engine/diagnosis": {"types", "report", "engine/state", "engine/memory"},
     "engine/scheduling": {"types", "report", "engine/state", "engine/memory", "engine/diagnosis"},
     "engine/meeting": {"types", "report", "engine/state", "engine/memory", "engine/diagnosis", "engine/scheduling"},
-    "engine/arithmetic": {"types", "report", "engine/state", "engine/scheduling", "engine/meeting"},
+    "engine/arithmetic": {"types", "report", "engine/state", "engine/memory", "engine/scheduling", "engine/meeting"},
     "runtime": {"types", "report"} | ENGINE,
     "libs/textures": {"types", "report", "runtime"} | ENGINE,
     "libs/graphs": {"types", "report", "runtime", "libs/textures"} | ENGINE,

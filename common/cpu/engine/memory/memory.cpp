@@ -21,6 +21,7 @@
 #include "../state/pages.h"
 #include "../state/sanitizers.h"
 #include "memory_notes.h"
+#include "unwritten.h"
 
 #ifndef MAP_NORESERVE
 #define MAP_NORESERVE 0
@@ -242,6 +243,7 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
   MemoryRange& range = holding.range;
   Reserve& reserve = reserve_of(s, range.space);
   s.closable.erase(holding.pages);
+  set_unwritten(as_pointer(range.base), range.size, false);
   if (is_on_device(range.space)) s.live_device_bytes -= range.size;
   asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
   // A fresh mapping drops the pages and leaves nothing to touch.
@@ -363,9 +365,11 @@ void* allocate(const AllocationRequest& request) {
   holding.range.base = pages + mapped_bytes - aligned_bytes;
   std::memset(as_pointer(pages), kPoison, mapped_bytes);
   poison_slack(holding);
+  if (request.row_bytes < request.pitch) rows_are_padded = true;
   if (is_on_device(request.space)) s.live_device_bytes += request.size;
   if (request.space == Space::kGlobal) {
     s.closable[pages] = mapped_bytes;
+    set_unwritten(as_pointer(holding.range.base), request.size, true);
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
   }
   s.holdings[holding.range.base] = holding;
@@ -407,6 +411,7 @@ LeftMemory device_memory_left() {
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
     if (!is_allocation(entry.second) || !range.live || !is_on_device(range.space)) continue;
+    if (range.is_heap) continue;  // it lasts as long as the program
     ++left.count;
     left.bytes += range.size;
     if (range.size > left.largest.size) left.largest = range;
@@ -458,6 +463,19 @@ void close_device_memory() {
   const auto& last = *s.closable.rbegin();
   const std::uintptr_t first = s.closable.begin()->first;
   protect(first, last.first + last.second - first, PROT_NONE);
+}
+
+void keep_unwritten_memory(bool on) {
+  const auto [s, lock] = locked_memory();
+  const Reserve& reserve = reserve_of(s, Space::kGlobal);
+  const std::size_t room = round_up(reserve.bytes / 32, page_bytes());
+  if (unwritten_words.bits != nullptr) munmap(unwritten_words.bits, room);
+  unwritten_words = UnwrittenWords{};
+  if (!on) return;
+  void* const bits = mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bits == MAP_FAILED) return;
+  unwritten_words = {reserve.base, reserve.bytes, static_cast<std::uint64_t*>(bits)};
 }
 
 OpenAllocation::OpenAllocation(const void* address) {

@@ -42,6 +42,9 @@ struct AllocationRequest : MemoryRange {
   std::size_t alignment = 16;
 };
 
+/// Whether some allocation had padded rows.
+inline bool rows_are_padded = false;
+
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.
 void* allocate(const AllocationRequest& request);
 
@@ -78,6 +81,10 @@ bool is_kernel_accessible(const void* address);
 /// Device memory is inaccessible to host code except between these two (nestable).
 void open_device_memory();
 void close_device_memory();
+
+/// Begins to keep which device memory nobody has written, of what is allocated from now on, or ends
+/// it (unwritten.h).
+void keep_unwritten_memory(bool on);
 
 /// Opens the one allocation that holds `address`, for a copy; nothing when it is open or not device
 /// memory.
