@@ -20,8 +20,10 @@
 #include "../engine/state/leaving.h"
 #include "../engine/state/observer.h"
 #include "../engine/state/settings.h"
+#include "../runtime/host_function.h"
 #include "../runtime/work_queues.h"
 #include "findings.h"
+#include "host_uses.h"
 #include "locals.h"
 #include "repetitions.h"
 
@@ -62,8 +64,18 @@ struct StoreBySeveral {
   char earlier[4];
 };
 
+/// What orders the work that runs and the host, whose times these are.
+struct BesideHost {
+  const cuda_cpu::Work* work = nullptr;
+  std::uint64_t from = ~std::uint64_t{0};  // what the host did before comes before the work,
+  std::uint64_t to = ~std::uint64_t{0};    // and what it does from then on, after
+  bool hears = false;                      // it has asked for a word that the host may have set
+};
+
 struct Detector {
   Shadow shadow;
+  HostUses host;
+  BesideHost beside_host;
   std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
   std::deque<Work> works;                         // the latest; the last one runs
   std::deque<CopiedRange> copies;
@@ -126,7 +138,12 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
   if (!same_launch) d->first_of_launch = work.number;
   work.shape = std::move(shape);
   d->unordered.clear();
+  if (!same_launch) d->beside_host = BesideHost{};
   if (const cuda_cpu::Work* const running = cuda_cpu::running_work()) {
+    if (!same_launch) {
+      d->beside_host.work = running;
+      d->beside_host.from = running->sequence;
+    }
     work.stream = running->stream;
     work.sequence = running->sequence;
     for (const Work& other : d->works) {
@@ -303,6 +320,47 @@ void check_other_work(const Checked& c, const Cell& cell) {
   one(cell.write);
   if (crowd != nullptr) groups(crowd->strong, &crowd->strongs);
   groups(cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
+}
+
+// ---- the host -----------------------------------------------------------------------------------
+
+/// Work tells the host by a word in memory of what it did.
+void hand_over_to_host(Detector* d) {
+  BesideHost& beside = d->beside_host;
+  if (beside.work == nullptr) return;
+  beside.to = cuda_cpu::host_goes_on();
+  cuda_cpu::host_hears_of(*beside.work);
+}
+
+bool host_was_there_meanwhile(const Detector& d) { return d.host.latest() >= d.beside_host.from; }
+
+/// Against what the host did beside the work that runs.
+void check_against_host(const Checked& c, const char* begin, std::size_t bytes) {
+  BesideHost& beside = c.d->beside_host;
+  // A word that tells of others was read: what the host did before it was set is ordered.
+  if (std::exchange(beside.hears, false)) beside.from = cuda_cpu::host_goes_on();
+  const unsigned use = c.access.use();
+  const bool writes = (use & kWrites) != 0;
+  const bool has_fenced = c.order != nullptr && c.order->has_fenced(c.access.thread());
+  const bool strong = (use & kStrong) != 0;
+  bool is_asked_for = false;  // the host looks whether it was set
+  c.d->host.for_conflicts(
+      begin, bytes, writes, beside.from, [&](const HostUses::One& one, const char* at) {
+        const bool both_strong = (one.use & kStrong) != 0 && (strong || (writes && has_fenced));
+        is_asked_for = is_asked_for || both_strong;
+        if (both_strong || one.time >= beside.to) return;
+        Found found;
+        found.fault = Fault::kHost;
+        found.address = at;
+        found.bytes = one.bytes;
+        found.earlier = c.access;
+        found.earlier_launch = c.d->works.back().shape;
+        found.later = Access(one.place, ThreadName{}, Time{}, one.use);
+        found.later_launch.is_host = true;
+        add_finding(found);
+      });
+  if ((use & kReads) != 0 && strong) beside.hears = true;
+  if (writes && has_fenced && (strong || is_asked_for)) hand_over_to_host(c.d);
 }
 
 void note_progress() {
@@ -621,6 +679,9 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
   Detector& d = detector();
   begin_work(&d, {{call, site.file, site.line}, {}, {}, true}, false);
   const auto* const begin = static_cast<const char*>(address);
+  if (host_was_there_meanwhile(d)) {
+    check_against_host({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
+  }
   if (!d.unordered.empty()) {
     Checked c{&d, nullptr, access_of_copy(writes), begin, 1};
     check_against_copies(c, begin, bytes);
@@ -718,12 +779,13 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
     check_against_copies(c, begin, bytes);
   }
+  if (cuda_cpu::is_shared_with_host(begin)) check_against_host(c, begin, bytes);
 }
 
 /// Whether use_word_in_short may be asked.
 bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
   return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
-         constant_read == nullptr && !stores_wait;
+         constant_read == nullptr && !stores_wait && !host_was_there_meanwhile(d);
 }
 
 // ---- what the engine tells ----------------------------------------------------------------------
@@ -849,6 +911,10 @@ void look_for_races(bool on) {
 void next_read_is_constant(const void* address) { constant_read = address; }
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (cuda_cpu::current_thread == nullptr) {
+    note_host_access(address, bytes, use, place);
+    return;
+  }
   if (stores_wait && !inside) compare_stores();
   if (is_own_local(address, (use & kWrites) != 0, place)) return;
   // An access that reaches into the next page is ignored, too: nobody else's is beside it.
@@ -862,6 +928,17 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   if (block == nullptr) return;
   const auto* const begin = static_cast<const char*>(address);
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
+}
+
+void note_host_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (!cuda_cpu::host_is_behind || inside || cuda_cpu::running_host_function) return;
+  const Inside in;
+  if (!cuda_cpu::is_shared_with_host(address)) return;
+  detector().host.note(
+      static_cast<const char*>(address), bytes,
+      {Place(place), static_cast<std::uint8_t>(use),
+       static_cast<std::uint8_t>(std::min<std::size_t>(bytes, 16)), cuda_cpu::host_time()},
+      cuda_cpu::host_caught_up());
 }
 
 void note_async_copy(const void* to, std::size_t bytes, const void* from, std::size_t read,
@@ -930,6 +1007,9 @@ void note_order(const void* address, bool acquires, bool releases, bool block_on
   if (block == nullptr) return;
   const Inside in;
   block->ordered_atomic(running_thread(), address, acquires, releases, block_only);
+  if (releases && !block_only && cuda_cpu::is_shared_with_host(address)) {
+    hand_over_to_host(&detector());
+  }
 }
 
 void note_fence(bool block_only) {

@@ -95,6 +95,9 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
       "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)",
       "the two are nodes of a graph without a path from one to the other: let one depend on the "
       "other (cudaGraphAddDependencies; in a capture an event that the other's stream waits for)",
+      "the host goes on while kernels and asynchronous copies run: let it wait before it uses the "
+      "same memory, e.g. with cudaStreamSynchronize, cudaEventSynchronize or "
+      "cudaDeviceSynchronize",
       "an atomic whose name ends in _block is one for the threads of its own block only",
       "__ldg is for data that no thread writes while the kernel runs: use a plain load",
       "the thread that copies waits for it first (__pipeline_commit, then __pipeline_wait_prior), "
@@ -112,6 +115,7 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
 }
 
 Site site_of(const Access& a, const LaunchShape& launch) {
+  if (launch.is_host) return cuda_cpu::piece_of(a.place().address(), "").line;
   if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
   return cuda_cpu::piece_of(a.place().address(), launch.kernel.file).line;
 }
@@ -125,7 +129,8 @@ std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
   if (launch.is_call) return launch.kernel.name;
   std::string text;
-  const bool other_work = f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode;
+  const bool other_work =
+      f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode || f.fault == Fault::kHost;
   if (other_work) text = format("kernel '%s', ", launch.kernel.name);
   if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";
@@ -137,7 +142,7 @@ Report report_of(const Added& added) {
   const Found& f = added.found;
   Report r;
   r.site = added.later;
-  if (!f.later_launch.is_call) {
+  if (!f.later_launch.is_call && !f.later_launch.is_host) {
     r.where.inside = true;
     r.where.kernel = f.later_launch.kernel;
     r.where.grid = f.later_launch.grid;
@@ -162,6 +167,7 @@ Report report_of(const Added& added) {
   } else {
     r.headline = std::string("race: ") + name_of(f.later);
     if (f.later_launch.is_call) r.headline += std::string(" by ") + f.later_launch.kernel.name;
+    if (f.later_launch.is_host) r.headline += " by the host";
   }
   const bool of_one_access = f.fault >= Fault::kUnset;
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "work_queues.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -37,9 +38,10 @@ struct AllStreams {
   // Every stream that ever existed. A destroyed one stays, so that no other gets its address while
   // the program still holds the handle.
   std::vector<CUstream_st*> created;
-  std::uint64_t sequence = 0;
+  std::atomic<std::uint64_t> sequence{0};
   unsigned long long ids = 1;
-  StreamOrder host;  // what the host has waited for
+  StreamOrder host;  // what the host has waited for, or heard of
+  std::atomic<std::uint64_t> host_caught_up{0};
   const Work* runs = nullptr;
   /// When its latest work would have ended on a device that begins at once: here work waits until
   /// somebody waits for it, and the host goes on meanwhile. Events measure by that.
@@ -55,6 +57,9 @@ AllStreams& all_streams() {
   static AllStreams* const s = new AllStreams;
   return *s;
 }
+
+/// Only the race detector asks for the order of streams.
+bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
 
 thread_local CUstream_st* thread_stream = nullptr;
 
@@ -120,7 +125,8 @@ bool is_ready(const AllStreams& s, const CUstream_st* stream) {
 CUstream_st* pick_stream(AllStreams& s, Need& need) {
   std::vector<CUstream_st*> ready;
   bool any_needed = false;
-  const bool eager_others = schedule().kind == Schedule::Kind::kRandom;
+  // The race detector sees no less without.
+  const bool eager_others = schedule().kind == Schedule::Kind::kRandom && !order_is_kept();
   for (CUstream_st* const stream : s.streams) {
     if (stream->queue.empty()) continue;
     const bool needed = stream->queue.front().sequence <= need[stream];
@@ -174,6 +180,16 @@ struct OpenMemory {
   ~OpenMemory() { close_device_memory(); }
 };
 
+/// The host has learned something; `s.mutex` is held.
+void host_learns(AllStreams& s, const StreamOrder& what) {
+  s.host.learn(what);
+  if (!order_is_kept() || !host_is_behind) return;
+  host_is_behind = std::any_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* one) {
+    return !s.host.covers(one, one->latest);
+  });
+  if (!host_is_behind) s.host_caught_up = s.sequence.load();
+}
+
 int run_needed(Need need) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::recursive_mutex> one(s.running);
@@ -190,6 +206,8 @@ int run_needed(Need need) {
     stream->running = true;
     s.runs = &work;
     stream->reached = begin_of(s, *stream, work);
+    // It may tell the host in any way that what comes before it has ended.
+    if (work.is_host_function) host_learns(s, work.knows);
     lock.unlock();
     int error = 0;
     const bool opens = work.run && !work.is_host_function && work.needs_device_memory && !opened;
@@ -217,8 +235,14 @@ int run_needed(Need need) {
   return sticky_error();
 }
 
-/// Only the race detector asks for the order of streams.
-bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
+/// Runs what is needed; then the host knows it.
+int wait_for(Need need, const StreamOrder& learned) {
+  const int error = run_needed(std::move(need));
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  host_learns(s, learned);
+  return error;
+}
 
 /// What work that is put on `stream` now can rely on.
 StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* after) {
@@ -229,6 +253,15 @@ StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* afte
   if (after != nullptr) known.learn(after->ended);
   for (const CUstream_st* const other : s.streams) {
     if (are_in_order(*stream, *other)) known.learn(other->ended);
+  }
+  return known;
+}
+
+/// What one who has waited for `stream` can rely on.
+StreamOrder known_to_waiter(const AllStreams& s, const CUstream_st& stream) {
+  StreamOrder known;
+  for (const CUstream_st* const other : s.streams) {
+    if (is_waited_for(*other, stream)) known.learn(other->ended);
   }
   return known;
 }
@@ -262,6 +295,18 @@ Need everything(AllStreams& s) {
 }  // namespace
 
 const Work* running_work() { return all_streams().runs; }
+
+std::uint64_t host_time() { return all_streams().sequence; }
+std::uint64_t host_goes_on() { return ++all_streams().sequence; }
+std::uint64_t host_caught_up() { return all_streams().host_caught_up; }
+
+void host_hears_of(const Work& work) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  StreamOrder heard = work.knows;
+  heard.learn(work.stream, work.sequence);
+  host_learns(s, heard);
+}
 
 CUstream_st* find_stream(CUstream_st* handle) {
   AllStreams& s = all_streams();
@@ -308,6 +353,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   int captured = 0;
   if (capture_rules.take_work(stream, &work, &captured)) return captured;
   Need need;
+  StreamOrder learned;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
     const std::uint64_t sequence = ++s.sequence;
@@ -325,28 +371,31 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       work.marks->ended = stream->ended;
     }
     stream->queue.push_back(std::move(work));
+    stream->latest = sequence;
+    host_is_behind = order_is_kept();
     ++s.asked;
     if (!wait && !s.has_onlooker) std::thread(look_on).detach();
     s.has_onlooker = s.has_onlooker || !wait;
     if (wait || launches_block()) {
       need[stream] = sequence;
-      s.host.learn(stream->ended);
+      learned = stream->ended;
     } else if (stream->queue.size() > kQueueMax) {
       need[stream] = stream->queue[kQueueMax / 2].sequence;
     }
   }
-  return need.empty() ? 0 : run_needed(std::move(need));
+  return need.empty() ? 0 : wait_for(std::move(need), learned);
 }
 
 int run_all_streams() {
   AllStreams& s = all_streams();
   Need need;
+  StreamOrder learned;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
-    s.host.learn_all(s.sequence);
+    learned.learn_all(s.sequence);
     need = everything(s);
   }
-  return run_needed(std::move(need));
+  return wait_for(std::move(need), learned);
 }
 
 int run_stream(CUstream_st* handle) {
@@ -354,14 +403,15 @@ int run_stream(CUstream_st* handle) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   Need need;
+  StreamOrder learned;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
-    s.host.learn(known_to_next(s, stream, nullptr));
+    learned = known_to_waiter(s, *stream);
     for (CUstream_st* const other : s.streams) {
       if (is_waited_for(*other, *stream)) need[other] = other->last();
     }
   }
-  return run_needed(std::move(need));
+  return wait_for(std::move(need), learned);
 }
 
 int query_stream(CUstream_st* stream) {
@@ -376,7 +426,7 @@ int query_stream(CUstream_st* stream) {
       last = std::max(last, other->last());
     }
     if (is_idle) {
-      s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
+      host_learns(s, known_to_waiter(s, *stream));  // the host was told
       return cudaSuccess;
     }
     if (std::exchange(stream->asked, last) != last) return cudaErrorNotReady;
@@ -392,17 +442,12 @@ bool is_captured(CUstream_st* handle) {
 bool is_done(const Moment& moment) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  if (moment.done) s.host.learn(moment.ended);
+  if (moment.done) host_learns(s, moment.ended);
   return moment.done;
 }
 
 int run_until(const Moment& moment) {
-  AllStreams& s = all_streams();
-  {
-    const std::lock_guard<std::mutex> lock(s.mutex);
-    s.host.learn(moment.ended);
-  }
-  return run_needed({{moment.stream, moment.sequence}});
+  return wait_for({{moment.stream, moment.sequence}}, moment.ended);
 }
 
 void note_unfinished_work() {

@@ -15,6 +15,7 @@
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
 #include "../races/locals.h"
+#include "../runtime/work_queues.h"
 #include "../xray/lanes.h"
 
 // The place after the access in the code.
@@ -38,6 +39,14 @@ __attribute__((noinline)) void note_for_xray(const void* address, std::size_t by
                     xray::Instruction{place, operation, static_cast<std::uint8_t>(bytes), form});
 }
 
+/// The host itself, which is of interest while it may race with work that was put on a stream.
+__attribute__((always_inline)) inline void note_host(const void* address, std::size_t bytes,
+                                                     Operation operation, const void* place) {
+  if (!cuda_cpu::host_is_behind.load(std::memory_order_relaxed)) return;
+  if (!races::are_looked_for) return;
+  races::note_host_access(address, bytes, use_of(operation), place);
+}
+
 /// `more`: bits of races::Use besides those that the operation brings.
 void note(const void* address, std::size_t bytes, Operation operation, const void* place,
           unsigned more = 0, xray::Form form = xray::Form::kPlain) {
@@ -56,8 +65,11 @@ __attribute__((always_inline)) inline void note_plain(const void* address, std::
   if (races::are_looked_for && races::is_own_local(address, operation != Operation::kLoad, place)) {
     return;
   }
-  if (races::Shadow::is_ignored(address)) return;   // only while races are looked for
-  if (cuda_cpu::current_thread == nullptr) return;  // the host
+  if (cuda_cpu::current_thread == nullptr) {
+    note_host(address, bytes, operation, place);
+    return;
+  }
+  if (races::Shadow::is_ignored(address)) return;  // only while races are looked for
   if (!races::are_looked_for) {
     note_for_xray(address, bytes, operation, place, xray::Form::kPlain);
   } else if (bytes == 4 && operation == Operation::kLoad) {
@@ -102,7 +114,12 @@ void note_range(const void* range, std::size_t bytes, Operation operation, const
 // memset.
 void note_copy(const void* to, const void* from, std::size_t bytes, const void* place) {
   static __thread bool inside;
-  if (inside || !cuda_cpu::in_kernel() || bytes == 0) return;
+  if (inside || bytes == 0) return;
+  if (cuda_cpu::current_thread == nullptr) {
+    if (from != nullptr) note_host(from, bytes, Operation::kLoad, place);
+    note_host(to, bytes, Operation::kStore, place);
+  }
+  if (!cuda_cpu::in_kernel()) return;
   inside = true;
   if (from != nullptr) note_pieces(from, bytes, largest_piece(bytes), Operation::kLoad, place);
   note_pieces(to, bytes, largest_piece(bytes), Operation::kStore, place);
