@@ -23,8 +23,10 @@ namespace {
 // A GPU's queue is finite too: beyond this much waiting work an enqueue runs the older half.
 constexpr std::size_t kQueueMax = 1024;
 // A host that asks for nothing that long, while work waits, may be waiting for what the work does:
-// for a callback, or for a word of mapped memory. Then the work runs beside it.
-constexpr auto kHostPatience = std::chrono::milliseconds(500);
+// for a host function, or for a word of mapped memory. Then the work runs beside it, piece by
+// piece. A host that was found to wait so for a host function need not be that patient with others.
+constexpr auto kHostPatience = std::chrono::microseconds(500000);
+constexpr auto kShortPatience = std::chrono::microseconds(500);
 constexpr unsigned kLooks = 10;  // in that time
 
 /// Sequence number up to which each stream must have run.
@@ -122,11 +124,12 @@ bool is_ready(const AllStreams& s, const CUstream_st* stream) {
 }
 
 /// The stream whose first piece of work runs next; nullptr when all that is needed has run.
-CUstream_st* pick_stream(AllStreams& s, Need& need) {
+CUstream_st* pick_stream(AllStreams& s, Need& need, bool is_asked_for) {
   std::vector<CUstream_st*> ready;
   bool any_needed = false;
   // The race detector sees no less without.
-  const bool eager_others = schedule().kind == Schedule::Kind::kRandom && !order_is_kept();
+  const bool eager_others =
+      is_asked_for && schedule().kind == Schedule::Kind::kRandom && !order_is_kept();
   for (CUstream_st* const stream : s.streams) {
     if (stream->queue.empty()) continue;
     const bool needed = stream->queue.front().sequence <= need[stream];
@@ -190,16 +193,16 @@ void host_learns(AllStreams& s, const StreamOrder& what) {
   if (!host_is_behind) s.host_caught_up = s.sequence.load();
 }
 
-int run_needed(Need need) {
+int run_needed(Need need, bool is_asked_for = true) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::recursive_mutex> one(s.running);
   std::unique_lock<std::mutex> lock(s.mutex);
-  ++s.asked;
+  if (is_asked_for) ++s.asked;
   close_need(s, &need);
   claim_signals();
   std::optional<OpenMemory> opened;  // by a kernel, closed for host functions and at the end
   while (sticky_error() == 0) {
-    CUstream_st* const stream = pick_stream(s, need);
+    CUstream_st* const stream = pick_stream(s, need, is_asked_for);
     if (stream == nullptr) break;
     Work work = std::move(stream->queue.front());
     stream->queue.pop_front();
@@ -273,22 +276,40 @@ Need everything(AllStreams& s) {
   return need;
 }
 
+/// What runs beside a host that asks for nothing: the first host function and what comes before it;
+/// else the first piece of work. `s.mutex` is held.
+const Work* next_beside_host(const AllStreams& s) {
+  const Work* next = nullptr;
+  for (const CUstream_st* const stream : s.streams) {
+    for (const Work& work : stream->queue) {
+      const bool is_earlier = next == nullptr || work.sequence < next->sequence;
+      const bool is_preferred = next != nullptr && work.is_host_function != next->is_host_function;
+      if (is_preferred ? work.is_host_function : is_earlier) next = &work;
+    }
+  }
+  return next;
+}
+
 /// Looks now and then whether work waits and the host has put on or run none since.
 [[noreturn]] void look_on() {
   AllStreams& s = all_streams();
   std::uint64_t seen = 0;
+  bool is_hasty = false;  // the host has waited for a host function before
+  auto pause = kHostPatience / kLooks;
   for (unsigned looks = 0;;) {
-    std::this_thread::sleep_for(kHostPatience / kLooks);
+    std::this_thread::sleep_for(pause);
     std::unique_lock<std::mutex> lock(s.mutex);
-    const bool waits = std::any_of(s.streams.begin(), s.streams.end(),
-                                   [](const CUstream_st* one) { return !one->queue.empty(); });
-    looks = waits && s.runs == nullptr && s.asked == seen ? looks + 1 : 0;
+    const Work* const next = next_beside_host(s);
+    const bool is_awaited = next != nullptr && next->is_host_function;
+    pause = (is_awaited && is_hasty ? kShortPatience : kHostPatience) / kLooks;
+    looks = next != nullptr && s.runs == nullptr && s.asked == seen ? looks + 1 : 0;
     seen = s.asked;
     if (looks < kLooks) continue;
-    looks = 0;
-    Need need = everything(s);
+    looks = is_awaited ? 0 : kLooks - 1;  // the next piece soon
+    is_hasty = is_hasty || is_awaited;
+    Need need{{next->stream, next->sequence}};
     lock.unlock();
-    run_needed(std::move(need));
+    run_needed(std::move(need), false);
   }
 }
 
