@@ -195,15 +195,24 @@ struct Checked {
   const char* address;
   std::size_t bytes;
   std::size_t unit = 4;  // bytes that a cell stands for
+  bool by_host = false;
 };
 
 /// Work that may run beside the one that runs is another stream's, or another node's of a graph.
-Fault fault_beside(const Detector& d, std::uint32_t earlier_work) {
+Fault fault_beside(const Checked& c, std::uint32_t earlier_work) {
+  if (c.by_host) return Fault::kHost;
+  const Detector& d = *c.d;
   const Work* const earlier = find_work(d, earlier_work);
   const bool nodes =
       earlier != nullptr && earlier->stream->is_of_graph && d.works.back().stream->is_of_graph;
   return nodes ? Fault::kOtherNode : Fault::kOtherStream;
 }
+
+const LaunchShape kHostItself = [] {
+  LaunchShape shape;
+  shape.is_host = true;
+  return shape;
+}();
 
 Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   const Work* const work = find_work(*c.d, earlier_work);
@@ -213,7 +222,7 @@ Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_wo
           earlier,
           c.access,
           work != nullptr ? work->shape : LaunchShape{},
-          c.d->works.back().shape};
+          c.by_host ? kHostItself : c.d->works.back().shape};
 }
 void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   add_finding(found_at(c, earlier, earlier_work, fault));
@@ -307,7 +316,7 @@ void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
     if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
         (earlier.use() & c.access.use() & kStrong) == 0) {
-      add(c, earlier, cell.work, fault_beside(*c.d, cell.work));
+      add(c, earlier, cell.work, fault_beside(c, cell.work));
     }
   };
   const auto groups = [&](const Group& latest, Groups* others) {
@@ -356,7 +365,7 @@ void check_against_host(const Checked& c, const char* begin, std::size_t bytes) 
         found.earlier = c.access;
         found.earlier_launch = c.d->works.back().shape;
         found.later = Access(one.place, ThreadName{}, Time{}, one.use);
-        found.later_launch.is_host = true;
+        found.later_launch = kHostItself;
         add_finding(found);
       });
   if ((use & kReads) != 0 && strong) beside.hears = true;
@@ -668,8 +677,40 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
     if (!may_run_beside(*c.d, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
-    add(at, access_of_copy(copy.writes), copy.work, fault_beside(*c.d, copy.work));
+    add(at, access_of_copy(copy.writes), copy.work, fault_beside(c, copy.work));
   }
+}
+
+/// Against all that works have done to a range which nothing orders before this access.
+void check_beside(Checked c, const char* begin, std::size_t bytes) {
+  Detector& d = *c.d;
+  if (d.unordered.empty()) return;
+  check_against_copies(c, begin, bytes);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page* const page = Shadow::known_page_of(at);
+    if (page == nullptr || page->kind() < Kind::kGlobal) return;
+    d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
+      c.address = at - offset + of;
+      if (may_run_beside(d, cell.work)) check_other_work(c, cell);
+    });
+  });
+}
+
+/// The host uses memory, and work that it does not know to have ended has run before.
+void check_host(const Access& access, const char* begin, std::size_t bytes) {
+  cuda_cpu::when_nothing_runs([&](const cuda_cpu::StreamOrder& known) {
+    Detector& d = detector();
+    d.unordered.clear();
+    for (const Work& work : d.works) {
+      if (work.stream == nullptr || known.covers(work.stream, work.sequence)) continue;
+      d.unordered.push_back(work.number);
+    }
+    Checked c{&d, nullptr, access, begin, bytes};
+    c.by_host = true;
+    check_beside(c, begin, bytes);
+    d.unordered.clear();
+    report_findings();
+  });
 }
 
 /// The runtime itself reads or writes memory, as the work that runs.
@@ -682,18 +723,7 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
   if (host_was_there_meanwhile(d)) {
     check_against_host({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
   }
-  if (!d.unordered.empty()) {
-    Checked c{&d, nullptr, access_of_copy(writes), begin, 1};
-    check_against_copies(c, begin, bytes);
-    for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
-      Page* const page = Shadow::known_page_of(at);
-      if (page == nullptr || page->kind() < Kind::kGlobal) return;
-      d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
-        c.address = at - offset + of;
-        if (may_run_beside(d, cell.work)) check_other_work(c, cell);
-      });
-    });
-  }
+  check_beside({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
   d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
   report_findings();
@@ -934,11 +964,15 @@ void note_host_access(const void* address, std::size_t bytes, unsigned use, cons
   if (!cuda_cpu::host_is_behind || inside || cuda_cpu::running_host_function) return;
   const Inside in;
   if (!cuda_cpu::is_shared_with_host(address)) return;
-  detector().host.note(
-      static_cast<const char*>(address), bytes,
-      {Place(place), static_cast<std::uint8_t>(use),
-       static_cast<std::uint8_t>(std::min<std::size_t>(bytes, 16)), cuda_cpu::host_time()},
-      cuda_cpu::host_caught_up());
+  const auto* const begin = static_cast<const char*>(address);
+  const std::uint64_t caught_up = cuda_cpu::host_caught_up();
+  const auto size = static_cast<std::uint8_t>(std::min<std::size_t>(bytes, 16));
+  detector().host.note(begin, bytes,
+                       {Place(place), static_cast<std::uint8_t>(use), size, cuda_cpu::host_time()},
+                       caught_up);
+  if ((use & kStrong) == 0 && caught_up < cuda_cpu::latest_unasked()) {
+    check_host(Access(Place(place), ThreadName{}, Time{}, use), begin, bytes);
+  }
 }
 
 void note_async_copy(const void* to, std::size_t bytes, const void* from, std::size_t read,

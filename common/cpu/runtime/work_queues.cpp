@@ -43,7 +43,7 @@ struct AllStreams {
   std::atomic<std::uint64_t> sequence{0};
   unsigned long long ids = 1;
   StreamOrder host;  // what the host has waited for, or heard of
-  std::atomic<std::uint64_t> host_caught_up{0};
+  std::atomic<std::uint64_t> host_caught_up{0}, latest_unasked{0};
   const Work* runs = nullptr;
   /// When its latest work would have ended on a device that begins at once: here work waits until
   /// somebody waits for it, and the host goes on meanwhile. Events measure by that.
@@ -226,6 +226,7 @@ int run_needed(Need need, bool is_asked_for = true) {
     }
     lock.lock();
     s.runs = nullptr;
+    if (!is_asked_for) s.latest_unasked = std::max(s.latest_unasked.load(), work.sequence);
     stream->running = false;
     if (work.run) {
       stream->reached += std::chrono::steady_clock::now() - began;
@@ -320,6 +321,20 @@ const Work* running_work() { return all_streams().runs; }
 std::uint64_t host_time() { return all_streams().sequence; }
 std::uint64_t host_goes_on() { return ++all_streams().sequence; }
 std::uint64_t host_caught_up() { return all_streams().host_caught_up; }
+
+std::uint64_t latest_unasked() { return all_streams().latest_unasked; }
+
+void when_nothing_runs(const std::function<void(const StreamOrder&)>& use) {
+  AllStreams& s = all_streams();
+  const std::unique_lock<std::recursive_mutex> one(s.running, std::try_to_lock);
+  if (!one.owns_lock()) return;
+  StreamOrder known;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    known = s.host;
+  }
+  use(known);
+}
 
 void host_hears_of(const Work& work) {
   AllStreams& s = all_streams();

@@ -99,10 +99,24 @@
 // The last row of a copy in two dimensions.
 // EXPECT: {file}:{row_write}: error: race: a write by the host
 // EXPECT: {file}:{copy_of_rows}: note: a read by cudaMemcpy2DAsync; nothing orders the two
+//
+// CASE: sleeps_and_reads
+// The host sleeps in place of waiting. The work has most likely ended, and nobody knows.
+// EXPECT: {file}:{sleep_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add', block (0,0,0), thread (1,0,0); nothing orders the two
+// EXPECT: {file}:{sleep_write}: error: race: a write by the host
+// EXPECT: {file}:{copy_in_sleep}: note: a read by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: flag_without_fence
+// The flag may be seen before the data: without a fence it tells of nothing.
+// EXPECT: {file}:{unfenced_read}: error: race: a read by the host
+// EXPECT: {file}:{unfenced}: note: a write by kernel 'hand_over', block (0,0,0), thread (0,0,0)
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "../../../common/check.cuh"
@@ -336,5 +350,30 @@ CASE(rows) {
   CUDA_CHECK(cudaMemcpy2DAsync(d_x, 16, x, 32, 16, 8, cudaMemcpyHostToDevice));  // @copy_of_rows
   for (int i = 0; i < 8; ++i) x[i * 8 + 4] = 0;
   x[56] = 0;  // @row_write
+  end();
+}
+
+CASE(sleeps_and_reads) {
+  int *const x = managed(), *const y = pinned(), *const d_x = on_device();
+  add<<<1, kN>>>(x, 7);
+  CUDA_CHECK(cudaMemcpyAsync(d_x, y, kBytes, cudaMemcpyHostToDevice));  // @copy_in_sleep
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::printf("%d\n", x[1]);  // @sleep_read
+  y[2] = 0;                   // @sleep_write
+  end();
+}
+
+__global__ void hand_over(int* data, volatile int* flag) {
+  *data = 5;  // @unfenced
+  *flag = 1;
+}
+
+CASE(flag_without_fence) {
+  int *const data = managed(), *const flag = managed();
+  *flag = 0;
+  hand_over<<<1, 1>>>(data, flag);
+  while (*static_cast<volatile int*>(flag) == 0) {
+  }
+  std::printf("%d\n", *data);  // @unfenced_read
   end();
 }

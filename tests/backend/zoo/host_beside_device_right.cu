@@ -35,6 +35,10 @@
 // and by an atomic object that releases.
 // EXPECT-STDOUT: 5 6
 //
+// CASE: asks_after_a_sleep
+// The host sleeps, and then asks.
+// EXPECT-STDOUT: 8 15
+//
 // CASE: flag_of_the_host
 // The host hands over to a kernel that waits for it.
 // EXPECT-STDOUT: 42
@@ -244,6 +248,24 @@ CASE(flag_of_a_kernel) {
          0) {
   }
   std::printf("%d", *data);
+  end();
+}
+
+CASE(asks_after_a_sleep) {
+  int* const x = managed();
+  const cudaStream_t stream = new_stream();
+  const cudaEvent_t event = new_event();
+  add<<<1, kN, 0, stream>>>(x, 7);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+  }
+  std::printf("%d ", x[1]);
+  add<<<1, kN, 0, stream>>>(x, 7);
+  CUDA_CHECK(cudaEventRecord(event, stream));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  while (cudaEventQuery(event) == cudaErrorNotReady) {
+  }
+  std::printf("%d", x[1]);
   end();
 }
 
