@@ -125,28 +125,28 @@
 constexpr int kN = 64;
 constexpr std::size_t kBytes = kN * sizeof(int);
 
-__global__ void add(int* x, int more) {
+__global__ void add(int *x, int more) {
   x[threadIdx.x] += more;  // @add
 }
 
-void fill(int* x, int value) {
+void fill(int *x, int value) {
   for (int i = 0; i < kN; ++i) x[i] = value;  // @fill
 }
 
-int* managed() {
-  int* x;
+int *managed() {
+  int *x;
   CUDA_CHECK(cudaMallocManaged(&x, kBytes));  // @managed
   fill(x, 1);
   return x;
 }
-int* pinned() {
-  int* x;
+int *pinned() {
+  int *x;
   CUDA_CHECK(cudaMallocHost(&x, kBytes));
   fill(x, 1);
   return x;
 }
-int* on_device() {
-  int* x;
+int *on_device() {
+  int *x;
   CUDA_CHECK(cudaMalloc(&x, kBytes));
   CUDA_CHECK(cudaMemset(x, 0, kBytes));
   CUDA_CHECK(cudaDeviceSynchronize());  // not every stream waits for the fill
@@ -164,14 +164,14 @@ void end() {
 }
 
 CASE(managed_read_early) {
-  int* const x = managed();
+  int *const x = managed();
   add<<<1, kN>>>(x, 7);
   std::printf("%d\n", x[1]);  // @managed_read
   end();
 }
 
 CASE(managed_set_late) {
-  int* const x = managed();
+  int *const x = managed();
   add<<<1, kN>>>(x, 7);
   fill(x, 2);
   end();
@@ -214,7 +214,7 @@ CASE(other_stream_waited_for) {
 }
 
 CASE(nothing_to_wait_for) {
-  int* const x = managed();
+  int *const x = managed();
   cudaStream_t blocking;
   CUDA_CHECK(cudaStreamCreate(&blocking));
   add<<<1, kN>>>(x, 7);
@@ -236,7 +236,7 @@ CASE(event_before_the_copy) {
 }
 
 CASE(event_for_a_stream) {
-  int* const x = managed();
+  int *const x = managed();
   cudaEvent_t event;
   CUDA_CHECK(cudaEventCreate(&event));
   add<<<1, kN>>>(x, 7);
@@ -247,7 +247,7 @@ CASE(event_for_a_stream) {
 }
 
 CASE(busy_and_read) {
-  int* const x = managed();
+  int *const x = managed();
   add<<<1, kN>>>(x, 7);
   static_cast<void>(cudaStreamQuery(nullptr));
   std::printf("%d\n", x[1]);  // @busy_read
@@ -256,14 +256,13 @@ CASE(busy_and_read) {
 }
 
 CASE(registered_read_early) {
-  std::vector<int> x(kN, 1);
-  CUDA_CHECK(cudaHostRegister(x.data(), kBytes, cudaHostRegisterDefault));
-  int* const d_x = on_device();
-  CUDA_CHECK(
-      cudaMemcpyAsync(x.data(), d_x, kBytes, cudaMemcpyDeviceToHost));  // @copy_to_registered
+  std::vector<int> memory(kN, 1);
+  int *const x = memory.data(), *const d_x = on_device();
+  CUDA_CHECK(cudaHostRegister(x, kBytes, cudaHostRegisterDefault));
+  CUDA_CHECK(cudaMemcpyAsync(x, d_x, kBytes, cudaMemcpyDeviceToHost));  // @copy_to_registered
   std::printf("%d\n", x[1]);                                            // @registered_read
   CUDA_CHECK(cudaDeviceSynchronize());
-  CUDA_CHECK(cudaHostUnregister(x.data()));
+  CUDA_CHECK(cudaHostUnregister(x));
 }
 
 __managed__ int total;
@@ -288,14 +287,14 @@ CASE(memcpy_and_memset) {
 }
 
 CASE(algorithm) {
-  int* const x = managed();
+  int *const x = managed();
   add<<<1, kN>>>(x, 7);
   std::printf("%d\n", std::accumulate(x, x + kN, 0));  // @accumulate
   end();
 }
 
 CASE(graph_not_waited_for) {
-  int* const x = managed();
+  int *const x = managed();
   const cudaStream_t stream = new_stream();
   cudaGraph_t graph;
   cudaGraphExec_t ready;
@@ -312,7 +311,7 @@ CASE(one_buffer_of_two) {
   int *const buffers[] = {pinned(), pinned()}, *const d_x = on_device();
   const cudaStream_t stream = new_stream();
   cudaEvent_t copied[2];
-  for (cudaEvent_t& event : copied) CUDA_CHECK(cudaEventCreate(&event));
+  for (cudaEvent_t &event : copied) CUDA_CHECK(cudaEventCreate(&event));
   for (int k = 0; k < 4; ++k) {
     CUDA_CHECK(cudaEventSynchronize(copied[(k + 1) % 2 * (k % 2)]));
     fill(buffers[k % 2], k);
@@ -324,18 +323,18 @@ CASE(one_buffer_of_two) {
 }
 
 CASE(fill_and_read) {
-  int* const x = managed();
+  int *const x = managed();
   CUDA_CHECK(cudaMemsetAsync(x, 0, kBytes, new_stream()));  // @fill_async
   std::printf("%d\n", x[1]);                                // @fill_read
   end();
 }
 
-__global__ void write_odd(char* x) {
+__global__ void write_odd(char *x) {
   if (threadIdx.x % 2 == 1) x[threadIdx.x] = 'x';  // @byte_write
 }
 
 CASE(bytes) {
-  char* x;
+  char *x;
   CUDA_CHECK(cudaMallocManaged(&x, kN));
   std::memset(x, 'a', kN);
   write_odd<<<1, kN>>>(x);
@@ -363,7 +362,7 @@ CASE(sleeps_and_reads) {
   end();
 }
 
-__global__ void hand_over(int* data, volatile int* flag) {
+__global__ void hand_over(int *data, volatile int *flag) {
   *data = 5;  // @unfenced
   *flag = 1;
 }
@@ -372,7 +371,7 @@ CASE(flag_without_fence) {
   int *const data = managed(), *const flag = managed();
   *flag = 0;
   hand_over<<<1, 1>>>(data, flag);
-  while (*static_cast<volatile int*>(flag) == 0) {
+  while (*static_cast<volatile int *>(flag) == 0) {
   }
   std::printf("%d\n", *data);  // @unfenced_read
   end();
