@@ -208,11 +208,7 @@ Fault fault_beside(const Checked& c, std::uint32_t earlier_work) {
   return nodes ? Fault::kOtherNode : Fault::kOtherStream;
 }
 
-const LaunchShape kHostItself = [] {
-  LaunchShape shape;
-  shape.is_host = true;
-  return shape;
-}();
+const LaunchShape kHostItself{{"", nullptr, 0}, {1, 1, 1}, {1, 1, 1}, false, true};
 
 Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   const Work* const work = find_work(*c.d, earlier_work);
@@ -358,15 +354,9 @@ void check_against_host(const Checked& c, const char* begin, std::size_t bytes) 
         const bool both_strong = (one.use & kStrong) != 0 && (strong || (writes && has_fenced));
         is_asked_for = is_asked_for || both_strong;
         if (both_strong || one.time >= beside.to) return;
-        Found found;
-        found.fault = Fault::kHost;
-        found.address = at;
-        found.bytes = one.bytes;
-        found.earlier = c.access;
-        found.earlier_launch = c.d->works.back().shape;
-        found.later = Access(one.place, ThreadName{}, Time{}, one.use);
-        found.later_launch = kHostItself;
-        add_finding(found);
+        add_finding({Fault::kHost, at, one.bytes, c.access,
+                     Access(one.place, ThreadName{}, Time{}, one.use), c.d->works.back().shape,
+                     kHostItself});
       });
   if ((use & kReads) != 0 && strong) beside.hears = true;
   if (writes && has_fenced && (strong || is_asked_for)) hand_over_to_host(c.d);
@@ -942,7 +932,7 @@ void next_read_is_constant(const void* address) { constant_read = address; }
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
   if (cuda_cpu::current_thread == nullptr) {
-    note_host_access(address, bytes, use, place);
+    note_host(address, bytes, use, place);
     return;
   }
   if (stores_wait && !inside) compare_stores();
@@ -960,7 +950,7 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
 }
 
-void note_host_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+void note_host(const void* address, std::size_t bytes, unsigned use, const void* place) {
   if (!cuda_cpu::host_is_behind || inside || cuda_cpu::running_host_function) return;
   const Inside in;
   if (!cuda_cpu::is_shared_with_host(address)) return;

@@ -24,7 +24,7 @@ extern bool launch_is_passed_over;
 /// it.
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place);
 /// The host does, while work may be under way of which it has not heard that it has ended.
-void note_host_access(const void* address, std::size_t bytes, unsigned use, const void* place);
+void note_host(const void* address, std::size_t bytes, unsigned use, const void* place);
 /// The same as note_access for plain loads and stores of 4, 8 or 16 bytes.
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place);
 /// The same for the commonest of all: a plain load of 4 bytes.

@@ -280,12 +280,11 @@ Need everything(AllStreams& s) {
 /// What runs beside a host that asks for nothing: the first host function and what comes before it;
 /// else the first piece of work. `s.mutex` is held.
 const Work* next_beside_host(const AllStreams& s) {
+  const auto rank = [](const Work& w) { return std::pair(!w.is_host_function, w.sequence); };
   const Work* next = nullptr;
   for (const CUstream_st* const stream : s.streams) {
     for (const Work& work : stream->queue) {
-      const bool is_earlier = next == nullptr || work.sequence < next->sequence;
-      const bool is_preferred = next != nullptr && work.is_host_function != next->is_host_function;
-      if (is_preferred ? work.is_host_function : is_earlier) next = &work;
+      if (next == nullptr || rank(work) < rank(*next)) next = &work;
     }
   }
   return next;

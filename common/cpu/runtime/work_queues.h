@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -113,9 +112,6 @@ struct Work {
 const Work* running_work();
 
 // --- The host among the streams, for the race detector alone ---
-
-/// Whether work was put on a stream of which the host does not know that it has ended.
-inline std::atomic<bool> host_is_behind{false};
 
 /// Counts on whenever work is put on a stream: what the host does now comes before the work with a
 /// larger sequence number.

@@ -12,10 +12,10 @@
 
 #include "../engine/scheduling/yielding.h"
 #include "../engine/state/current.h"
+#include "../engine/state/observer.h"
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
 #include "../races/locals.h"
-#include "../runtime/work_queues.h"
 #include "../xray/lanes.h"
 
 // The place after the access in the code.
@@ -39,14 +39,6 @@ __attribute__((noinline)) void note_for_xray(const void* address, std::size_t by
                     xray::Instruction{place, operation, static_cast<std::uint8_t>(bytes), form});
 }
 
-/// The host itself, which is of interest while it may race with work that was put on a stream.
-__attribute__((always_inline)) inline void note_host(const void* address, std::size_t bytes,
-                                                     Operation operation, const void* place) {
-  if (!cuda_cpu::host_is_behind.load(std::memory_order_relaxed)) return;
-  if (!races::are_looked_for) return;
-  races::note_host_access(address, bytes, use_of(operation), place);
-}
-
 /// `more`: bits of races::Use besides those that the operation brings.
 void note(const void* address, std::size_t bytes, Operation operation, const void* place,
           unsigned more = 0, xray::Form form = xray::Form::kPlain) {
@@ -66,7 +58,7 @@ __attribute__((always_inline)) inline void note_plain(const void* address, std::
     return;
   }
   if (cuda_cpu::current_thread == nullptr) {
-    note_host(address, bytes, operation, place);
+    if (cuda_cpu::host_is_behind) races::note_host(address, bytes, use_of(operation), place);
     return;
   }
   if (races::Shadow::is_ignored(address)) return;  // only while races are looked for
@@ -115,9 +107,9 @@ void note_range(const void* range, std::size_t bytes, Operation operation, const
 void note_copy(const void* to, const void* from, std::size_t bytes, const void* place) {
   static __thread bool inside;
   if (inside || bytes == 0) return;
-  if (cuda_cpu::current_thread == nullptr) {
-    if (from != nullptr) note_host(from, bytes, Operation::kLoad, place);
-    note_host(to, bytes, Operation::kStore, place);
+  if (cuda_cpu::current_thread == nullptr && cuda_cpu::host_is_behind) {
+    if (from != nullptr) races::note_host(from, bytes, races::kReads, place);
+    races::note_host(to, bytes, races::kWrites, place);
   }
   if (!cuda_cpu::in_kernel()) return;
   inside = true;
