@@ -73,10 +73,15 @@ class Rewriter {
         "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
         "#define CUDA_CPU_SEEN\n"
         "#endif\n"
-        // The race detector and X-ray look at device code alone. In a lab, whose audit reads every
-        // attribute, all is looked at.
-        "#if !defined(CUDA_CPU_XRAY) || defined(LAB_FILE)\n"
+        // The race detector and X-ray look at device code alone, and at code of the host that
+        // follows where memory is made that both use. In a lab, whose audit reads every attribute,
+        // all is looked at.
+        "#if !defined(CUDA_CPU_XRAY) || defined(LAB_FILE)" +
+        std::string(shares_memory() ? " || 1" : "") +
+        "\n"
+        "#undef CUDA_CPU_HOST_ONLY\n"
         "#define CUDA_CPU_HOST_ONLY\n"
+        "#elif defined(CUDA_CPU_HOST_ONLY)\n"
         "#elif defined(__clang__) || __GNUC__ < 12\n"
         "#define CUDA_CPU_HOST_ONLY __attribute__((no_sanitize(\"thread\")))\n"
         "#else\n"
@@ -93,6 +98,14 @@ class Rewriter {
   }
 
  private:
+  bool shares_memory() const {
+    return std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+      static const std::set<std::string> kCalls{"cudaMallocManaged", "cudaMallocHost",
+                                                "cudaHostAlloc", "cudaHostRegister", "__managed__"};
+      return kCalls.count(file_.spelling(token)) != 0;
+    });
+  }
+
   void warn_of_long_doubles() const {
     int last_line = 0;
     for (const std::size_t i : found_.long_doubles) {

@@ -21,8 +21,10 @@
 #include "../engine/state/leaving.h"
 #include "../engine/state/observer.h"
 #include "../engine/state/settings.h"
+#include "../runtime/host_function.h"
 #include "../runtime/work_queues.h"
 #include "findings.h"
+#include "host_uses.h"
 #include "locals.h"
 #include "repetitions.h"
 
@@ -64,8 +66,18 @@ struct StoreBySeveral {
   char earlier[4];
 };
 
+/// What orders the work that runs and the host, whose times these are.
+struct BesideHost {
+  const cuda_cpu::Work* work = nullptr;
+  std::uint64_t from = ~std::uint64_t{0};  // what the host did before comes before the work,
+  std::uint64_t to = ~std::uint64_t{0};    // and what it does from then on, after
+  bool hears = false;                      // it has asked for a word that the host may have set
+};
+
 struct Detector {
   Shadow shadow;
+  HostUses host;
+  BesideHost beside_host;
   std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
   std::deque<Work> works;                         // the latest; the last one runs
   std::deque<CopiedRange> copies;
@@ -130,7 +142,12 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
   if (!same_launch) d->first_of_launch = work.number;
   work.shape = std::move(shape);
   d->unordered.clear();
+  if (!same_launch) d->beside_host = BesideHost{};
   if (const cuda_cpu::Work* const running = cuda_cpu::running_work()) {
+    if (!same_launch) {
+      d->beside_host.work = running;
+      d->beside_host.from = running->sequence;
+    }
     work.stream = running->stream;
     work.sequence = running->sequence;
     for (const Work& other : d->works) {
@@ -182,15 +199,20 @@ struct Checked {
   const char* address;
   std::size_t bytes;
   std::size_t unit = 4;  // bytes that a cell stands for
+  bool by_host = false;
 };
 
 /// Work that may run beside the one that runs is another stream's, or another node's of a graph.
-Fault fault_beside(const Detector& d, std::uint32_t earlier_work) {
+Fault fault_beside(const Checked& c, std::uint32_t earlier_work) {
+  if (c.by_host) return Fault::kHost;
+  const Detector& d = *c.d;
   const Work* const earlier = find_work(d, earlier_work);
   const bool nodes =
       earlier != nullptr && earlier->stream->is_of_graph && d.works.back().stream->is_of_graph;
   return nodes ? Fault::kOtherNode : Fault::kOtherStream;
 }
+
+const LaunchShape kHostItself{{"", nullptr, 0}, {1, 1, 1}, {1, 1, 1}, false, true};
 
 Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   const Work* const work = find_work(*c.d, earlier_work);
@@ -200,7 +222,7 @@ Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_wo
           earlier,
           c.access,
           work != nullptr ? work->shape : LaunchShape{},
-          c.d->works.back().shape,
+          c.by_host ? kHostItself : c.d->works.back().shape,
           false,
           c.order != nullptr && c.d->swapped == c.access.name() &&
               !c.order->has_fenced(c.access.thread())};
@@ -301,7 +323,7 @@ void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
     if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
         (earlier.use() & c.access.use() & kStrong) == 0) {
-      add(c, earlier, cell.work, fault_beside(*c.d, cell.work));
+      add(c, earlier, cell.work, fault_beside(c, cell.work));
     }
   };
   const auto groups = [&](const Group& latest, Groups* others) {
@@ -314,6 +336,41 @@ void check_other_work(const Checked& c, const Cell& cell) {
   one(cell.write);
   if (crowd != nullptr) groups(crowd->strong, &crowd->strongs);
   groups(cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
+}
+
+// ---- the host -----------------------------------------------------------------------------------
+
+/// Work tells the host by a word in memory of what it did.
+void hand_over_to_host(Detector* d) {
+  BesideHost& beside = d->beside_host;
+  if (beside.work == nullptr) return;
+  beside.to = cuda_cpu::host_goes_on();
+  cuda_cpu::host_hears_of(*beside.work);
+}
+
+bool host_was_there_meanwhile(const Detector& d) { return d.host.latest() >= d.beside_host.from; }
+
+/// Against what the host did beside the work that runs.
+void check_against_host(const Checked& c, const char* begin, std::size_t bytes) {
+  BesideHost& beside = c.d->beside_host;
+  // A word that tells of others was read: what the host did before it was set is ordered.
+  if (std::exchange(beside.hears, false)) beside.from = cuda_cpu::host_goes_on();
+  const unsigned use = c.access.use();
+  const bool writes = (use & kWrites) != 0;
+  const bool has_fenced = c.order != nullptr && c.order->has_fenced(c.access.thread());
+  const bool strong = (use & kStrong) != 0;
+  bool is_asked_for = false;  // the host looks whether it was set
+  c.d->host.for_conflicts(
+      begin, bytes, writes, beside.from, [&](const HostUses::One& one, const char* at) {
+        const bool both_strong = (one.use & kStrong) != 0 && (strong || (writes && has_fenced));
+        is_asked_for = is_asked_for || both_strong;
+        if (both_strong || one.time >= beside.to) return;
+        add_finding({Fault::kHost, at, one.bytes, c.access,
+                     Access(one.place, ThreadName{}, Time{}, one.use), c.d->works.back().shape,
+                     kHostItself});
+      });
+  if ((use & kReads) != 0 && strong) beside.hears = true;
+  if (writes && has_fenced && (strong || is_asked_for)) hand_over_to_host(c.d);
 }
 
 void note_progress() {
@@ -621,8 +678,40 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
     if (!may_run_beside(*c.d, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
-    add(at, access_of_copy(copy.writes), copy.work, fault_beside(*c.d, copy.work));
+    add(at, access_of_copy(copy.writes), copy.work, fault_beside(c, copy.work));
   }
+}
+
+/// Against all that works have done to a range which nothing orders before this access.
+void check_beside(Checked c, const char* begin, std::size_t bytes) {
+  Detector& d = *c.d;
+  if (d.unordered.empty()) return;
+  check_against_copies(c, begin, bytes);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page* const page = Shadow::known_page_of(at);
+    if (page == nullptr || page->kind() < Kind::kGlobal) return;
+    d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
+      c.address = at - offset + of;
+      if (may_run_beside(d, cell.work)) check_other_work(c, cell);
+    });
+  });
+}
+
+/// The host uses memory, and work that it does not know to have ended has run before.
+void check_host(const Access& access, const char* begin, std::size_t bytes) {
+  cuda_cpu::when_nothing_runs([&](const cuda_cpu::StreamOrder& known) {
+    Detector& d = detector();
+    d.unordered.clear();
+    for (const Work& work : d.works) {
+      if (work.stream == nullptr || known.covers(work.stream, work.sequence)) continue;
+      d.unordered.push_back(work.number);
+    }
+    Checked c{&d, nullptr, access, begin, bytes};
+    c.by_host = true;
+    check_beside(c, begin, bytes);
+    d.unordered.clear();
+    report_findings();
+  });
 }
 
 /// The runtime itself reads or writes memory, as the work that runs.
@@ -633,18 +722,10 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
   Detector& d = detector();
   begin_work(&d, {{call, site.file, site.line}, {}, {}, true}, false);
   const auto* const begin = static_cast<const char*>(address);
-  if (!d.unordered.empty()) {
-    Checked c{&d, nullptr, access_of_copy(writes), begin, 1};
-    check_against_copies(c, begin, bytes);
-    for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
-      Page* const page = Shadow::known_page_of(at);
-      if (page == nullptr || page->kind() < Kind::kGlobal) return;
-      d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
-        c.address = at - offset + of;
-        if (may_run_beside(d, cell.work)) check_other_work(c, cell);
-      });
-    });
+  if (host_was_there_meanwhile(d)) {
+    check_against_host({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
   }
+  check_beside({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
   d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
   report_findings();
@@ -731,6 +812,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
     check_against_copies(c, begin, bytes);
   }
+  if (cuda_cpu::is_shared_with_host(begin)) check_against_host(c, begin, bytes);
 }
 
 bool is_padding(const char* address) {
@@ -765,7 +847,7 @@ inline void look_at_unwritten(BlockOrder* block, const void* address, std::size_
 /// Whether use_word_in_short may be asked.
 bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
   return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
-         constant_read == nullptr && !stores_wait;
+         constant_read == nullptr && !stores_wait && !host_was_there_meanwhile(d);
 }
 
 // ---- what the engine tells ----------------------------------------------------------------------
@@ -895,6 +977,10 @@ void look_for_races(bool on) {
 void next_read_is_constant(const void* address) { constant_read = address; }
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (cuda_cpu::current_thread == nullptr) {
+    note_host(address, bytes, use, place);
+    return;
+  }
   if (stores_wait && !inside) compare_stores();
   if (is_own_local(address, (use & kWrites) != 0, place)) return;
   // An access that reaches into the next page is ignored, too: nobody else's is beside it.
@@ -909,6 +995,21 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   look_at_unwritten(block, address, bytes, use, place);
   const auto* const begin = static_cast<const char*>(address);
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
+}
+
+void note_host(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (!cuda_cpu::host_is_behind || inside || cuda_cpu::running_host_function) return;
+  const Inside in;
+  if (!cuda_cpu::is_shared_with_host(address)) return;
+  const auto* const begin = static_cast<const char*>(address);
+  const std::uint64_t caught_up = cuda_cpu::host_caught_up();
+  const auto size = static_cast<std::uint8_t>(std::min<std::size_t>(bytes, 16));
+  detector().host.note(begin, bytes,
+                       {Place(place), static_cast<std::uint8_t>(use), size, cuda_cpu::host_time()},
+                       caught_up);
+  if ((use & kStrong) == 0 && caught_up < cuda_cpu::latest_unasked()) {
+    check_host(Access(Place(place), ThreadName{}, Time{}, use), begin, bytes);
+  }
 }
 
 void note_async_copy(const void* to, std::size_t bytes, const void* from, std::size_t read,
@@ -984,6 +1085,9 @@ void note_order(const void* address, bool acquires, bool releases, bool block_on
   if (block == nullptr) return;
   const Inside in;
   block->ordered_atomic(running_thread(), address, acquires, releases, block_only);
+  if (releases && !block_only && cuda_cpu::is_shared_with_host(address)) {
+    hand_over_to_host(&detector());
+  }
 }
 
 void note_fence(bool block_only) {

@@ -110,6 +110,9 @@ const char* help_for(const Added& added) {
       "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)",
       "the two are nodes of a graph without a path from one to the other: let one depend on the "
       "other (cudaGraphAddDependencies; in a capture an event that the other's stream waits for)",
+      "the host goes on while kernels and asynchronous copies run: let it wait before it uses the "
+      "same memory, e.g. with cudaStreamSynchronize, cudaEventSynchronize or "
+      "cudaDeviceSynchronize",
       "an atomic whose name ends in _block is one for the threads of its own block only",
       "__ldg is for data that no thread writes while the kernel runs: use a plain load",
       "the thread that copies waits for it first (__pipeline_commit, then __pipeline_wait_prior), "
@@ -129,6 +132,7 @@ const char* help_for(const Added& added) {
 }
 
 Site site_of(const Access& a, const LaunchShape& launch) {
+  if (launch.is_host) return cuda_cpu::piece_of(a.place().address(), "").line;
   if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
   return cuda_cpu::piece_of(a.place().address(), launch.kernel.file).line;
 }
@@ -142,7 +146,8 @@ std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
   if (launch.is_call) return launch.kernel.name;
   std::string text;
-  const bool other_work = f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode;
+  const bool other_work =
+      f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode || f.fault == Fault::kHost;
   if (other_work) text = format("kernel '%s', ", launch.kernel.name);
   if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";
@@ -154,7 +159,7 @@ Report report_of(const Added& added) {
   const Found& f = added.found;
   Report r;
   r.site = added.later;
-  if (!f.later_launch.is_call) {
+  if (!f.later_launch.is_call && !f.later_launch.is_host) {
     r.where.inside = true;
     r.where.kernel = f.later_launch.kernel;
     r.where.grid = f.later_launch.grid;
@@ -184,6 +189,7 @@ Report report_of(const Added& added) {
   } else {
     r.headline = std::string("race: ") + name_of(f.later);
     if (f.later_launch.is_call) r.headline += std::string(" by ") + f.later_launch.kernel.name;
+    if (f.later_launch.is_host) r.headline += " by the host";
   }
   const bool of_one_access = f.fault >= Fault::kUnset;
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);

@@ -17,6 +17,7 @@ struct LaunchShape {
   cuda_cpu::LaunchedKernel kernel{"", nullptr, 0};
   dim3 grid{1, 1, 1}, block{1, 1, 1};
   bool is_call = false;  ///< of the runtime, in place of a kernel: a copy or fill
+  bool is_host = false;  ///< the host's own code
 };
 
 enum class Fault : std::uint8_t {
@@ -25,6 +26,7 @@ enum class Fault : std::uint8_t {
   kOtherBlock,
   kOtherStream,
   kOtherNode,     ///< of a graph
+  kHost,          ///< the host beside a kernel or copy
   kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
   kConstantLoad,  ///< __ldg of what the kernel writes
   kUnderWay,      ///< of an asynchronous copy that nobody has waited for

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -259,6 +260,10 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
 
 bool is_allocation(const Holding& holding) { return holding.pages != 0; }
 
+// Between them lies all that is registered of what host code and kernels share.
+std::atomic<std::uintptr_t> lowest_shared{~std::uintptr_t{0}}, highest_shared{0};
+bool is_of_both(Space space) { return space == Space::kManaged || space == Space::kHostRegistered; }
+
 /// Something else may begin where a holder did.
 void note_holder(AllMemory& s, const MemoryRange& range) {
   const bool is_shared = range.space == Space::kManaged || range.space == Space::kHostPinned;
@@ -273,6 +278,10 @@ void note_holder(AllMemory& s, const MemoryRange& range) {
 
 void register_range(const MemoryRange& range) {
   const auto [s, lock] = locked_memory();
+  if (is_of_both(range.space)) {
+    lowest_shared = std::min(lowest_shared.load(), range.base);
+    highest_shared = std::max(highest_shared.load(), range.end());
+  }
   s.holdings[range.base] = Holding{range};
   note_holder(s, range);
 }
@@ -438,6 +447,14 @@ bool is_device_address(const void* address) { return all_memory().device.holds(a
 
 bool is_host_visible_address(const void* address) {
   return all_memory().host_visible.holds(address);
+}
+
+bool is_shared_with_host(const void* address) {
+  if (is_host_visible_address(address)) return true;
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  if (a < lowest_shared || a >= highest_shared) return false;
+  MemoryRange range;
+  return find_live_range(address, &range) && is_of_both(range.space);
 }
 
 bool is_kernel_accessible(const void* address) {

@@ -74,6 +74,9 @@ bool is_device_address(const void* address);
 /// True when `address` lies in the reserve of pinned and managed memory.
 bool is_host_visible_address(const void* address);
 
+/// True when host code and kernels may both use it: pinned, managed or registered.
+bool is_shared_with_host(const void* address);
+
 /// True when a kernel may be given this pointer: null, device, managed, pinned, registered, or a
 /// symbol.
 bool is_kernel_accessible(const void* address);

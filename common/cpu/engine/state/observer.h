@@ -3,6 +3,7 @@
 // Everywhere else the pointer is null, and costs one test for each grid, block and barrier.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,6 +52,10 @@ struct Observer {
 
 /// Constant-initialised to null; set before main by the program's static initialisers.
 inline const Observer* observer = nullptr;
+
+/// Whether work was put on a stream of which the host does not know that it has ended. Always false
+/// unless ranges that are used are told of.
+inline std::atomic<bool> host_is_behind{false};
 
 /// Tells it, if it wants to know, that a call of the runtime uses memory now.
 inline void tell_of_range(const void* address, std::size_t bytes, bool writes, const char* call,
