@@ -21,7 +21,7 @@ from .submission import Refused
 
 GIB = 1 << 30
 MOST_TEXT = 48 << 20  # bytes of preprocessor output
-MOST_OWN = 2 << 20  # of the submission's own part in it
+MOST_OWN = 512 << 10  # of the submission's own part in it
 PREPROCESS = runner.Limits(wall=60, cpu=20, memory=GIB, output=1 << 20, file=MOST_TEXT, processes=32)
 LISTING = runner.Limits(wall=60, cpu=20, memory=GIB, output=64 << 20, processes=8)
 NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=16 << 20, processes=8)
@@ -29,7 +29,9 @@ NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=16 << 20, processes=8)
 # ---- what may stand in a submission, as it was handed in
 
 # Of the checker and of what it is built from.
-OWNED = {"lab", "Catch", "xray", "races", "pretend_multiprocessors", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
+OWNED = {"lab", "Catch", "xray", "races", "pretend_multiprocessors", "on_cuda_failure", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO",
+         "SECTION"}  # fmt: skip
+NOT_NEEDED = {"asm", "getenv", "secure_getenv"}  # the environment tells which order of threads is tried
 OWNED_FAMILIES = ("CATCH_", "INTERNAL_CATCH", "C_A_T_C_H", "____C_A_T_C_H", "cuda_cpu", "CUDA_CPU_")
 STANDARD_HEADERS = set(
     """algorithm any array atomic bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits cmath complex
@@ -40,8 +42,7 @@ STANDARD_HEADERS = set(
     assert.h ctype.h errno.h float.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
     time.h""".split()
 )
-PRAGMA = re.compile(r"(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|diagnostic)\b|clang (?:loop|diagnostic)\b|STDC\b"
-                    r"|(?:end)?region\b|nv_|hd_warning)")  # fmt: skip
+PRAGMA = re.compile(r"(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|diagnostic)\b|clang diagnostic\b|(?:end)?region\b|nv_diag_)")
 CONDITIONALS = {"if", "ifdef", "ifndef", "elif", "else", "endif"}
 # Of the names that begin with two underscores those of CUDA, and what learners take from C++ and its compilers.
 RESERVED = re.compile(
@@ -51,7 +52,7 @@ RESERVED = re.compile(
     r"|__(?:syncthreads(?:_count|_and|_or)?|syncwarp|threadfence(?:_block|_system)?|activemask|nanosleep|trap|brkpt|assume"
     r"|(?:shfl|shfl_up|shfl_down|shfl_xor|ballot|any|all|match_any|match_all|reduce_\w+)_sync|prof_trigger"
     r"|is(?:Global|Shared|Constant|Local)|cvta_\w+|ld(?:g|cg|ca|cs|lu|cv)|st(?:wb|cg|cs|wt))$"
-    r"|__(?:[a-z0-9]+_r[nzdu](?:_\w+)?|[a-z0-9]+_as_[a-z0-9]+|(?:[a-z0-9]+2)+[a-z0-9]+|[a-z0-9]+2half2?_\w+|hiloint2double)$"
+    r"|__(?:[a-z0-9]+_r[nzdu](?:_\w+)?|[a-z0-9]+_as_[a-z0-9]+|[a-z0-9]{1,12}2[a-z0-9]{1,12}(?:_r[nzdu])?|hiloint2double)$"
     r"|__(?:sin|cos|tan|tanh|exp|exp10|log|log2|log10|pow|fdivide|saturate|sincos)f$|__h[a-z]+2?(?:_(?:sat|relu|rn|nan))?$"
     r"|__(?:u?mul24|u?mulhi|u?mul64hi|(?:clz|popc|ffs|brev)(?:ll)?|byte_perm|funnelshift_\w+|u?sad|u?r?hadd|dp[24]a\w*|fns|v\w+[24])$"
     r"|__builtin_(?:assume(?:_aligned)?|expect|unreachable|trap|(?:popcount|clz|ctz|ffs)(?:l|ll)?|mem(?:cpy|set|move|cmp)|bswap\d+"
@@ -106,7 +107,7 @@ def look_at_source(source, guarded):
             if text in OWNED or text.startswith(OWNED_FAMILIES):
                 refuse(token.begin, f"uses the name '{text}', which belongs to the checker")
             of_attribute = text[:2] == text[-2:] == "__" and text.strip("_") in ATTRIBUTES | ATTRIBUTE_SPACES
-            if text == "asm" or (re.match(r"__|_[A-Z]", text) and not RESERVED.match(text) and not of_attribute):
+            if text in NOT_NEEDED or (re.match(r"__|_[A-Z]", text) and not RESERVED.match(text) and not of_attribute):
                 refuse(token.begin, f"uses '{text}', which no exercise needs")
             if not text.isascii():
                 refuse(token.begin, f"uses '{text}': letters of names are a to z, as every compiler reads them")
@@ -135,6 +136,7 @@ def on_its_own(source, path):
     lines = [f"#if __has_include({name})\n#include {name}\n#endif" for name in source.includes().values()]
     lines += [f'#pragma push_macro("{name}")' for name in names]
     lines += [f'#line 1 "{path}"', source.text(0, len(source.data))]
+    lines.append('static_assert(true, "");')  # what a submission leaves open belongs to nothing of the check's
     return "\n".join([*lines, *(f'#pragma pop_macro("{name}")' for name in names), ""])
 
 
@@ -143,10 +145,9 @@ def on_its_own(source, path):
 NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
 # Of the attributes of g++ and clang, in __attribute__((...)), and of [[...]], with and without gnu:: or clang::.
 ATTRIBUTES = set(
-    """always_inline aligned noinline unused packed const pure nothrow deprecated hot cold flatten noreturn
-    may_alias vector_size warn_unused_result nonnull returns_nonnull malloc fallthrough format maybe_unused nodiscard likely
-    unlikely no_unique_address carries_dependency assume unavailable""".split()
-)
+    """always_inline aligned noinline unused packed nothrow deprecated hot cold flatten may_alias vector_size
+    warn_unused_result fallthrough maybe_unused nodiscard likely unlikely no_unique_address""".split()
+)  # None that lets a compiler leave out what the check calls, or what stands behind it.
 # What CUDA's own words are to nvcc.
 ATTRIBUTES |= {"global", "device", "host", "shared", "constant", "managed", "launch_bounds", "grid_constant", "maxnreg"}
 ATTRIBUTE_SPACES = {"gnu", "clang"}
@@ -633,6 +634,21 @@ def own_lines(text, names):
     return "\n".join(kept)
 
 
+def tokens_of(place, run=runner.run):
+    """(a Source, ""), or (None, what is wrong with the file)."""
+    done = run([PREPASS, "--tokens", place], LISTING)
+    if done.status != 0:
+        return None, own_lines(done.output, {place}) or "its tokens cannot be read"
+    with open(place, "rb") as file:
+        return cpp.Source(file.read(), done.output), ""
+
+
+def tokens_of_text(text, place):
+    """A Source, or None. `place`: of a file to write it to."""
+    folders.copy_text(text, place)
+    return tokens_of(place)[0]
+
+
 def bounded(builder, variant):
     """Flags by which a compiler gives up sooner on what it is to compute itself: seconds in place of half a minute."""
     if variant == "gpu" or is_clang(builder.prepared[variant][0]):
@@ -651,15 +667,9 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
             done.status = done.status or 1
         return done
 
-    def tokens_of(place):
-        """A Source, or what is wrong with the file."""
-        done = run([PREPASS, "--tokens", place], LISTING)
-        with open(place, "rb") as file:
-            return cpp.Source(file.read(), done.output) if done.status == 0 else own_lines(done.output, {place})
-
-    source = tokens_of(path)
-    if isinstance(source, str):
-        return False, source
+    source, wrong = tokens_of(path, run)
+    if wrong:
+        return False, wrong
     look_at_source(source, guarded)
     folders.copy_text(on_its_own(source, path), path)
     for command in builder.commands(lab, path, variant, folder, bounded(builder, variant)):
@@ -673,9 +683,9 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
                 return False, f"its macros make {len(own)} bytes of it, at most {MOST_OWN} are read"
             write(f"{folder}/own.ii", own + "\n")
             os.chmod(f"{folder}/own.ii", 0o644)
-            source = tokens_of(f"{folder}/own.ii")
-            if isinstance(source, str):
-                return False, source
+            source, wrong = tokens_of(f"{folder}/own.ii", run)
+            if wrong:
+                return False, wrong
             look_at(source.tokens, guarded)
             done = run(command, limits)
             if done.status == 0 and variant != "gpu":
