@@ -154,7 +154,7 @@ ATTRIBUTE_SPACES = {"gnu", "clang"}
 COMPARED = {"==", "!=", "<=", ">=", "<", ">", "&", ",", "->", "new", "delete", "&&", "||", '""', "and", "or", "bitand", "not_eq"}
 
 
-def look_at(own, guarded):
+def look_at(own, guarded, called):
     """Raises Refused for what changes the meaning of the check's own text, and for attributes that are not listed."""
     spelled = [t.text for t in own]
     names = [t.text if t.kind == "name" else "" for t in own]
@@ -183,6 +183,7 @@ def look_at(own, guarded):
         if name == "template" and before not in ("::", ".", "->"):
             if after != "<" or spelled[i + 1 : i + 3] == ["<", ">"]:
                 specialises(spelled, i + (1 if after != "<" else 3))
+    look_at_parameters(spelled, called)
     for name, _ in declarations(spelled, names, True):
         if name in guarded:
             raise Refused(f"declares '{name}', which the check takes from elsewhere")
@@ -251,10 +252,10 @@ KEYWORDS = set(
 )
 
 
-def declarations(spelled, names, strict):
-    """[(name, the namespaces around it)] of what is declared outside of functions and classes. `strict`: rather one
-    too many, as a parameter's or one in parentheses."""
-    scopes, start, found, inner = [], 0, [], 0  # scopes: a namespace's name, or None for another brace
+def outside(spelled):
+    """(place of a token, the namespaces around it, where its declaration begins, how many parentheses are open) of what
+    stands outside of functions and classes."""
+    scopes, start, inner = [], 0, 0  # scopes: a namespace's name, or None for another brace
     for i, token in enumerate(spelled):
         inner = inner + {"(": 1, ")": -1}.get(token, 0) if token not in "{};" else 0
         if token == "{":
@@ -270,13 +271,80 @@ def declarations(spelled, names, strict):
             start = i + 1
         elif token == ";":
             start = i + 1
-        elif names[i] and i and None not in scopes and (strict or not inner):
+        elif None not in scopes:
+            yield i, scopes[:], start, inner
+
+
+def declarations(spelled, names, strict):
+    """[(name, the namespaces around it)] of what is declared outside of functions and classes. `strict`: rather one
+    too many, as a parameter's or one in parentheses."""
+    found = []
+    for i, scopes, start, inner in outside(spelled):
+        if names[i] and i and (strict or not inner):
             before = spelled[i - 1]
             declared = (names[i - 1] and before not in NOT_A_TYPE) or before in ("*", "&", "&&", ">", ")", "]")
             declared = declared or (before == "(" and spelled[i + 1 : i + 2] == [")"])
             if declared or "using" in names[start:i]:
-                found.append((names[i], scopes[:]))
+                found.append((names[i], scopes))
     return found
+
+
+def parameters(spelled, i):
+    """The words of each parameter in the list that begins at place i, without its name and what stands behind a =; None
+    where there is no such list."""
+    if spelled[i : i + 1] != ["("]:
+        return None
+    found, depth, given = [[]], 0, False
+    for i in range(i, len(spelled)):
+        token = spelled[i]
+        depth += {"(": 1, "<": 1, ")": -1, ">": -1}.get(token, 0)
+        if depth == 0:
+            break
+        if token == "," and depth == 1:
+            found, given = [*found, []], False
+        elif token == "=" and depth == 1:
+            given = True
+        elif not given and (depth > 1 or token != "("):
+            found[-1].append(token)
+    for words in found:
+        if words[:2] == ["[", "["] and "]" in words:
+            del words[: words.index("]") + 2]
+        if "[" in words:
+            words[words.index("[") :] = []
+        if len(words) > 1 and re.match(r"[A-Za-z_]\w*$", words[-1]) and words[-1] not in VALUES:
+            del words[-1]
+    return found
+
+
+# By value a function may take these in place of what the starter takes.
+VALUES = set(
+    """const volatile signed unsigned bool char short int long float double void size_t ptrdiff_t int32_t int64_t uint32_t
+    uint64_t std :: * __restrict__ __restrict""".split()
+)
+
+
+def called_by(lab):
+    """{function that the check calls: the words that its parameters may hold}: none may become a reference to the check's
+    own variables, or a class that is made of one."""
+    spelled = [t.text for t in plain_tokens(lab.starter)]
+    used = {t.text for t in plain_tokens(lab.check)}
+    found = {}
+    for i, _, _, inner in outside(spelled):
+        if not inner and spelled[i] in used and spelled[i + 1 : i + 2] == ["("] and i and re.match(r"\w+$|[*&>]$", spelled[i - 1]):
+            found.setdefault(spelled[i], set()).update(VALUES, *parameters(spelled, i + 1))
+    return found
+
+
+def look_at_parameters(spelled, called):
+    """Raises Refused where a function that the check calls is something else, or takes what it does not."""
+    for i, _, _, _ in outside(spelled):
+        if spelled[i] in called:
+            lists = parameters(spelled, i + 1)
+            if lists is None:
+                raise Refused(f"makes something else of '{spelled[i]}', a function that the check calls")
+            wrong = [word for words in lists for word in words if word not in called[spelled[i]]]
+            if wrong:
+                raise Refused(f"'{spelled[i]}' takes '{wrong[0][:40]}', which it does not in the starter")
 
 
 def calls_in(tokens):
@@ -656,7 +724,7 @@ def bounded(builder, variant):
     return ["-fconstexpr-ops-limit=4194304", "-fconstexpr-loop-limit=262144"]
 
 
-def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
+def build(builder, lab, path, variant, folder, limits, prefix, user, guarded, called):
     """(True, warnings) when folder/check is there, else (False, what the compiler said). Raises Refused."""
     said = ""
 
@@ -686,7 +754,7 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
             source, wrong = tokens_of(f"{folder}/own.ii", run)
             if wrong:
                 return False, wrong
-            look_at(source.tokens, guarded)
+            look_at(source.tokens, guarded, called)
             done = run(command, limits)
             if done.status == 0 and variant != "gpu":
                 look_at_object(command[command.index("-o") + 1], builder, variant)

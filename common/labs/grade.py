@@ -86,7 +86,7 @@ class Grader:
         for number, lab in enumerate(labs, 1):
             said(f"preparing {number} of {len(labs)}: {lab.label}")
             variant = outcomes.variant_of(lab, self.backend)
-            self.guarded[lab.label] = audit.guarded_by(lab)
+            self.guarded[lab.label] = audit.guarded_by(lab), audit.called_by(lab)
             if variant != "gpu":
                 audit.protected(self.builder, variant)
 
@@ -121,7 +121,7 @@ class Grader:
         limits = COMPILE_GPU if variant == "gpu" else COMPILE
         built, said = audit.build(
             self.builder, lab, path, variant, f"{folder}/build", limits, box.to_build(folder, lab, path),
-            user, self.guarded[lab.label],
+            user, *self.guarded[lab.label],
         )  # fmt: skip
         if not built:
             if not box.still_works(said):
