@@ -15,7 +15,7 @@ import sys
 
 from ..tools import cpp
 from . import folders, runner
-from .build import OF_EVERY_CHECK, backend, compiler_of, is_clang
+from .build import OF_EVERY_CHECK, backend, compiler_of, host_code, is_clang, with_calls
 from .catalogue import write
 from .submission import Refused
 
@@ -704,7 +704,7 @@ def own_lines(text, names):
 
 def tokens_of(place, run=runner.run):
     """(a Source, ""), or (None, what is wrong with the file)."""
-    done = run([PREPASS, "--tokens", place], LISTING)
+    done = run([PREPASS, "--declarations", place], LISTING)
     if done.status != 0:
         return None, own_lines(done.output, {place}) or "its tokens cannot be read"
     with open(place, "rb") as file:
@@ -735,11 +735,11 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded, ca
             done.status = done.status or 1
         return done
 
-    source, wrong = tokens_of(path, run)
+    submitted, wrong = tokens_of(path, run)
     if wrong:
         return False, wrong
-    look_at_source(source, guarded)
-    folders.copy_text(on_its_own(source, path), path)
+    look_at_source(submitted, guarded)
+    folders.copy_text(on_its_own(submitted, path), path)
     for command in builder.commands(lab, path, variant, folder, bounded(builder, variant)):
         if "-c" in command:
             first, text = preprocessing(command)
@@ -755,7 +755,10 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded, ca
             if wrong:
                 return False, wrong
             look_at(source.tokens, guarded, called)
-            done = run(command, limits)
+            done = run(with_calls(command), limits)
+            refused = host_code(folder, path, submitted) if done.status == 0 else ""
+            if refused:
+                return False, refused
             if done.status == 0 and variant != "gpu":
                 look_at_object(command[command.index("-o") + 1], builder, variant)
                 let_constructors_wait(command[command.index("-o") + 1])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a class of made-up submissions, and says whether its grades are right.
 
-    make FOLDER COUNT OUTSIDE     of COUNT students (61 to 1000) fifty are hostile, each in another way; of 200 so many that
+    make FOLDER COUNT OUTSIDE     of COUNT students (62 to 1000) fifty-one are hostile, each in another way; of 200 so many that
                                   every trick below is tried
     judge FOLDER GRADES           one line per grade that is wrong, status 1 if there is one
 
@@ -167,6 +167,9 @@ def forgeries():
         "optimize": (before('#pragma GCC optimize ("O0")'), "holds the line #pragma GCC optimize"),
         "pack": (before("#pragma pack(1)"), "holds the line #pragma pack"),
         "rounding": (before("#pragma STDC FENV_ROUND FE_UPWARD"), "holds the line #pragma STDC"),
+        # accesses that are made where nobody looks
+        **{f"hides_{how}": (hides(how), says) for how, says in (("print", "device code calls 'snprintf'"), ("strncpy", "device code calls 'strncpy'"),
+                                                                ("pointer", BY_POINTER), ("virtual", BY_POINTER), ("both", "device code calls 'snprintf'"))},
         "slow_name": (before(f"int __{'2' * 60}_;"), "uses '__2222"),
         # in the place of the program's own functions
         "main": (before(c + "int main(int, char**) { return 0; }"), "defines 'main'"),
@@ -217,6 +220,20 @@ def forgeries():
 
 LINES = "writes to the channel over which the check tells its outcome"
 SOMETHING_ELSE = "makes something else of 'sum_of_block', a function that the check calls"
+
+
+BY_POINTER = "device code calls by a pointer, or a virtual function"
+
+
+def hides(how):
+    """The wrong solution with a race that the library writes."""
+    call = {"print": 'std::snprintf(hidden, 8, "%u", t);', "strncpy": "const char from[2] = {1, 0};\n  std::strncpy(hidden, from, 8);",
+            "pointer": "int (*volatile print)(char*, std::size_t, const char*, ...) = std::snprintf;\n  print(hidden, 8, \"%u\", t);",
+            "virtual": "const Says says;\n  static_cast<const Base*>(&says)->say(hidden, t);", "both": "say(hidden, t);"}[how]  # fmt: skip
+    code = {"virtual": "struct Base { virtual void say(char*, unsigned) const = 0; };\nstruct Says : Base {\n"
+                       '  void say(char* to, unsigned t) const override { std::snprintf(to, 8, "%u", t); }\n};',
+            "both": '__host__ __device__ void say(char* to, unsigned t) { std::snprintf(to, 8, "%u", t); }'}.get(how, "")  # fmt: skip
+    return before("#include <cstring>\n" + code, wrong().replace("  partial[t] =", f"  __shared__ char hidden[8];\n  {call}\n  partial[t] ="))
 
 
 def takes(count, code="", name="sum_of_block"):
@@ -331,19 +348,20 @@ def tricks(outside, student):
 LIMITS = {"time", "memory", "processes", "crash", "early", "failed"}
 NOT_REFUSED = {
     **dict.fromkeys(("comments", "laughs", "templates", "large_object", "expands", "template_behind"), {"build"}),
+    **dict.fromkeys((name for name in forgeries() if name.startswith("hides_")), {"build"}),
     "computes": {"build"}, "garbage": {"forged"},
     **dict.fromkeys((name for name, (_, says) in forgeries().items() if says == LINES), {"forged"}),
     **dict.fromkeys(AFTERWARDS, {"failed"}),  # its sums are wrong
     "endless": {"time"}, "hog": LIMITS, "threads": LIMITS, "floods": {"output"}, "leaves": {"early"},
     "search": {"crash", "early"},
 }  # fmt: skip
-# Those of the smallest class, fifty: most are refused before anything is compiled.
+# Those of the smallest class, fifty-one: most are refused before anything is compiled.
 FIRST = ("preinit_asks lines_destructor macro_form_feed macro_has_include asm_pasted overload_hidden write search garbage proc_mem includes_zero"
          " writes_outside marker_leaves quotes deaf_observer pretended_device marker_namespace heavy_names environment deaf_failures"
          " attribute_behind takes_class takes_alias takes_by_macro takes_wrapped takes_in_parentheses takes_anything object_one"
          " object_using object_binding include_word include_dot has_include letter_by_number assertion_of_catch optimize slow_name"
          " expands quote_hides false_is_true tail_spliced namespace_by_macro attribute_by_macro operator_word preinit_digraphs"
-         " declspec abort_pasted thread_pointer asm_syscall allowed_by_macro").split()
+         " declspec abort_pasted thread_pointer asm_syscall allowed_by_macro hides_print").split()
 
 
 def twins():
@@ -380,7 +398,9 @@ namespace mine { __device__ int bits(float x) { return __float_as_int(x) + __pop
 __global__ void sum_of_block(const int*, std::size_t, long long* sums);
 """
     other = "__global__ void __launch_bounds__(64) sum_of_block(const int* __restrict__ x, [[maybe_unused]] const std::size_t n,"
-    return {"twins_text": before(text, right), "twins_names": before(names, right.replace(kernel, other))}
+    inside = '  const auto twice = [](int of) { return 2 * of; };\n  if (t > 2000) printf("%d", twice(mine::bits(sqrtf(1.5f))));\n  __shared__'
+    named = before(names, right.replace(kernel, other).replace("  __shared__", inside))
+    return {"twins_text": before(text, right), "twins_names": named}
 
 
 # ---- files and folders, rather than texts
@@ -490,7 +510,7 @@ def judge(root, grades):
                 problems.append(f"{name}: no grade")
             elif e["verdict"] not in wanted:
                 problems.append(f"{name} {e['id']}: {e['verdict']}, expected {' or '.join(wanted)}: {e['message']} {str(e['details'])[:300]}")
-            elif said.get(name, "") not in e["message"]:
+            elif said.get(name, "") not in e["message"] + e["details"].get("output", ""):
                 problems.append(f"{name}: {e['message']}, expected a message with: {said[name]}")
     problems += [f"{name}: nobody handed that in" for name in set(seen) - set(expected)]
     for problem in sorted(problems):
