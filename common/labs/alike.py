@@ -26,15 +26,15 @@ def runs(source):
     return found
 
 
-def of_exercise(lab, texts):
-    """[(student, student, share)] of those who handed in an exercise: {student: text}."""
+def of_exercise(lab, texts, read):
+    """[(student, student, share)] of those who handed in an exercise: {student: text}. read(text): its Source, None where
+    that cannot be."""
     common = runs(cpp.source(lab.starter)) | runs(cpp.source(lab.solution))
     own = {}
     for student, text in texts.items():
-        try:
-            own[student] = runs(cpp.source_of(text.encode("utf-8", "surrogateescape"), lab.name)) - common
-        except cpp.Unreadable:
-            continue
+        source = read(text)
+        if source:
+            own[student] = runs(source) - common
     shared_by = {}
     for found in own.values():
         for run in found:
@@ -50,7 +50,7 @@ def of_exercise(lab, texts):
     return pairs
 
 
-def remarks(labs, jobs):
+def remarks(labs, jobs, read):
     """One line for each pair, of the jobs whose submissions were read and run."""
     lines = []
     for lab in labs:
@@ -59,6 +59,6 @@ def remarks(labs, jobs):
             for job in jobs
             if job.lab is lab and job.text and job.result["verdict"] in ("passed", "failed")
         }
-        for one, other, share in of_exercise(lab, texts) if len(texts) > 1 else []:
+        for one, other, share in of_exercise(lab, texts, read) if len(texts) > 1 else []:
             lines.append(f"{lab.label}: {one} and {other} read alike: {share:.0%} of what is their own, names apart")
     return lines

@@ -15,13 +15,13 @@ import sys
 
 from ..tools import cpp
 from . import folders, runner
-from .build import OF_EVERY_CHECK, backend, compiler_of, is_clang
+from .build import OF_EVERY_CHECK, backend, compiler_of, host_code, is_clang, with_calls
 from .catalogue import write
 from .submission import Refused
 
 GIB = 1 << 30
 MOST_TEXT = 48 << 20  # bytes of preprocessor output
-MOST_OWN = 2 << 20  # of the submission's own part in it
+MOST_OWN = 512 << 10  # of the submission's own part in it
 PREPROCESS = runner.Limits(wall=60, cpu=20, memory=GIB, output=1 << 20, file=MOST_TEXT, processes=32)
 LISTING = runner.Limits(wall=60, cpu=20, memory=GIB, output=64 << 20, processes=8)
 NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=16 << 20, processes=8)
@@ -29,7 +29,9 @@ NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=16 << 20, processes=8)
 # ---- what may stand in a submission, as it was handed in
 
 # Of the checker and of what it is built from.
-OWNED = {"lab", "Catch", "xray", "races", "pretend_multiprocessors", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
+OWNED = {"lab", "Catch", "xray", "races", "pretend_multiprocessors", "on_cuda_failure", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO",
+         "SECTION"}  # fmt: skip
+NOT_NEEDED = {"asm", "getenv", "secure_getenv"}  # the environment tells which order of threads is tried
 OWNED_FAMILIES = ("CATCH_", "INTERNAL_CATCH", "C_A_T_C_H", "____C_A_T_C_H", "cuda_cpu", "CUDA_CPU_")
 STANDARD_HEADERS = set(
     """algorithm any array atomic bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits cmath complex
@@ -40,8 +42,7 @@ STANDARD_HEADERS = set(
     assert.h ctype.h errno.h float.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
     time.h""".split()
 )
-PRAGMA = re.compile(r"(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|diagnostic)\b|clang (?:loop|diagnostic)\b|STDC\b"
-                    r"|(?:end)?region\b|nv_|hd_warning)")  # fmt: skip
+PRAGMA = re.compile(r"(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|diagnostic)\b|clang diagnostic\b|(?:end)?region\b|nv_diag_)")
 CONDITIONALS = {"if", "ifdef", "ifndef", "elif", "else", "endif"}
 # Of the names that begin with two underscores those of CUDA, and what learners take from C++ and its compilers.
 RESERVED = re.compile(
@@ -51,7 +52,7 @@ RESERVED = re.compile(
     r"|__(?:syncthreads(?:_count|_and|_or)?|syncwarp|threadfence(?:_block|_system)?|activemask|nanosleep|trap|brkpt|assume"
     r"|(?:shfl|shfl_up|shfl_down|shfl_xor|ballot|any|all|match_any|match_all|reduce_\w+)_sync|prof_trigger"
     r"|is(?:Global|Shared|Constant|Local)|cvta_\w+|ld(?:g|cg|ca|cs|lu|cv)|st(?:wb|cg|cs|wt))$"
-    r"|__(?:[a-z0-9]+_r[nzdu](?:_\w+)?|[a-z0-9]+_as_[a-z0-9]+|(?:[a-z0-9]+2)+[a-z0-9]+|[a-z0-9]+2half2?_\w+|hiloint2double)$"
+    r"|__(?:[a-z0-9]+_r[nzdu](?:_\w+)?|[a-z0-9]+_as_[a-z0-9]+|[a-z0-9]{1,12}2[a-z0-9]{1,12}(?:_r[nzdu])?|hiloint2double)$"
     r"|__(?:sin|cos|tan|tanh|exp|exp10|log|log2|log10|pow|fdivide|saturate|sincos)f$|__h[a-z]+2?(?:_(?:sat|relu|rn|nan))?$"
     r"|__(?:u?mul24|u?mulhi|u?mul64hi|(?:clz|popc|ffs|brev)(?:ll)?|byte_perm|funnelshift_\w+|u?sad|u?r?hadd|dp[24]a\w*|fns|v\w+[24])$"
     r"|__builtin_(?:assume(?:_aligned)?|expect|unreachable|trap|(?:popcount|clz|ctz|ffs)(?:l|ll)?|mem(?:cpy|set|move|cmp)|bswap\d+"
@@ -106,7 +107,7 @@ def look_at_source(source, guarded):
             if text in OWNED or text.startswith(OWNED_FAMILIES):
                 refuse(token.begin, f"uses the name '{text}', which belongs to the checker")
             of_attribute = text[:2] == text[-2:] == "__" and text.strip("_") in ATTRIBUTES | ATTRIBUTE_SPACES
-            if text == "asm" or (re.match(r"__|_[A-Z]", text) and not RESERVED.match(text) and not of_attribute):
+            if text in NOT_NEEDED or (re.match(r"__|_[A-Z]", text) and not RESERVED.match(text) and not of_attribute):
                 refuse(token.begin, f"uses '{text}', which no exercise needs")
             if not text.isascii():
                 refuse(token.begin, f"uses '{text}': letters of names are a to z, as every compiler reads them")
@@ -135,6 +136,7 @@ def on_its_own(source, path):
     lines = [f"#if __has_include({name})\n#include {name}\n#endif" for name in source.includes().values()]
     lines += [f'#pragma push_macro("{name}")' for name in names]
     lines += [f'#line 1 "{path}"', source.text(0, len(source.data))]
+    lines.append('static_assert(true, "");')  # what a submission leaves open belongs to nothing of the check's
     return "\n".join([*lines, *(f'#pragma pop_macro("{name}")' for name in names), ""])
 
 
@@ -143,17 +145,16 @@ def on_its_own(source, path):
 NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
 # Of the attributes of g++ and clang, in __attribute__((...)), and of [[...]], with and without gnu:: or clang::.
 ATTRIBUTES = set(
-    """always_inline aligned noinline unused packed const pure nothrow deprecated hot cold flatten noreturn
-    may_alias vector_size warn_unused_result nonnull returns_nonnull malloc fallthrough format maybe_unused nodiscard likely
-    unlikely no_unique_address carries_dependency assume unavailable""".split()
-)
+    """always_inline aligned noinline unused packed nothrow deprecated hot cold flatten may_alias vector_size
+    warn_unused_result fallthrough maybe_unused nodiscard likely unlikely no_unique_address""".split()
+)  # None that lets a compiler leave out what the check calls, or what stands behind it.
 # What CUDA's own words are to nvcc.
 ATTRIBUTES |= {"global", "device", "host", "shared", "constant", "managed", "launch_bounds", "grid_constant", "maxnreg"}
 ATTRIBUTE_SPACES = {"gnu", "clang"}
 COMPARED = {"==", "!=", "<=", ">=", "<", ">", "&", ",", "->", "new", "delete", "&&", "||", '""', "and", "or", "bitand", "not_eq"}
 
 
-def look_at(own, guarded):
+def look_at(own, guarded, called):
     """Raises Refused for what changes the meaning of the check's own text, and for attributes that are not listed."""
     spelled = [t.text for t in own]
     names = [t.text if t.kind == "name" else "" for t in own]
@@ -182,6 +183,7 @@ def look_at(own, guarded):
         if name == "template" and before not in ("::", ".", "->"):
             if after != "<" or spelled[i + 1 : i + 3] == ["<", ">"]:
                 specialises(spelled, i + (1 if after != "<" else 3))
+    look_at_parameters(spelled, called)
     for name, _ in declarations(spelled, names, True):
         if name in guarded:
             raise Refused(f"declares '{name}', which the check takes from elsewhere")
@@ -250,10 +252,10 @@ KEYWORDS = set(
 )
 
 
-def declarations(spelled, names, strict):
-    """[(name, the namespaces around it)] of what is declared outside of functions and classes. `strict`: rather one
-    too many, as a parameter's or one in parentheses."""
-    scopes, start, found, inner = [], 0, [], 0  # scopes: a namespace's name, or None for another brace
+def outside(spelled):
+    """(place of a token, the namespaces around it, where its declaration begins, how many parentheses are open) of what
+    stands outside of functions and classes."""
+    scopes, start, inner = [], 0, 0  # scopes: a namespace's name, or None for another brace
     for i, token in enumerate(spelled):
         inner = inner + {"(": 1, ")": -1}.get(token, 0) if token not in "{};" else 0
         if token == "{":
@@ -269,13 +271,80 @@ def declarations(spelled, names, strict):
             start = i + 1
         elif token == ";":
             start = i + 1
-        elif names[i] and i and None not in scopes and (strict or not inner):
+        elif None not in scopes:
+            yield i, scopes[:], start, inner
+
+
+def declarations(spelled, names, strict):
+    """[(name, the namespaces around it)] of what is declared outside of functions and classes. `strict`: rather one
+    too many, as a parameter's or one in parentheses."""
+    found = []
+    for i, scopes, start, inner in outside(spelled):
+        if names[i] and i and (strict or not inner):
             before = spelled[i - 1]
             declared = (names[i - 1] and before not in NOT_A_TYPE) or before in ("*", "&", "&&", ">", ")", "]")
             declared = declared or (before == "(" and spelled[i + 1 : i + 2] == [")"])
             if declared or "using" in names[start:i]:
-                found.append((names[i], scopes[:]))
+                found.append((names[i], scopes))
     return found
+
+
+def parameters(spelled, i):
+    """The words of each parameter in the list that begins at place i, without its name and what stands behind a =; None
+    where there is no such list."""
+    if spelled[i : i + 1] != ["("]:
+        return None
+    found, depth, given = [[]], 0, False
+    for i in range(i, len(spelled)):
+        token = spelled[i]
+        depth += {"(": 1, "<": 1, ")": -1, ">": -1}.get(token, 0)
+        if depth == 0:
+            break
+        if token == "," and depth == 1:
+            found, given = [*found, []], False
+        elif token == "=" and depth == 1:
+            given = True
+        elif not given and (depth > 1 or token != "("):
+            found[-1].append(token)
+    for words in found:
+        if words[:2] == ["[", "["] and "]" in words:
+            del words[: words.index("]") + 2]
+        if "[" in words:
+            words[words.index("[") :] = []
+        if len(words) > 1 and re.match(r"[A-Za-z_]\w*$", words[-1]) and words[-1] not in VALUES:
+            del words[-1]
+    return found
+
+
+# By value a function may take these in place of what the starter takes.
+VALUES = set(
+    """const volatile signed unsigned bool char short int long float double void size_t ptrdiff_t int32_t int64_t uint32_t
+    uint64_t std :: * __restrict__ __restrict""".split()
+)
+
+
+def called_by(lab):
+    """{function that the check calls: the words that its parameters may hold}: none may become a reference to the check's
+    own variables, or a class that is made of one."""
+    spelled = [t.text for t in plain_tokens(lab.starter)]
+    used = {t.text for t in plain_tokens(lab.check)}
+    found = {}
+    for i, _, _, inner in outside(spelled):
+        if not inner and spelled[i] in used and spelled[i + 1 : i + 2] == ["("] and i and re.match(r"\w+$|[*&>]$", spelled[i - 1]):
+            found.setdefault(spelled[i], set()).update(VALUES, *parameters(spelled, i + 1))
+    return found
+
+
+def look_at_parameters(spelled, called):
+    """Raises Refused where a function that the check calls is something else, or takes what it does not."""
+    for i, _, _, _ in outside(spelled):
+        if spelled[i] in called:
+            lists = parameters(spelled, i + 1)
+            if lists is None:
+                raise Refused(f"makes something else of '{spelled[i]}', a function that the check calls")
+            wrong = [word for words in lists for word in words if word not in called[spelled[i]]]
+            if wrong:
+                raise Refused(f"'{spelled[i]}' takes '{wrong[0][:40]}', which it does not in the starter")
 
 
 def calls_in(tokens):
@@ -633,6 +702,21 @@ def own_lines(text, names):
     return "\n".join(kept)
 
 
+def tokens_of(place, run=runner.run):
+    """(a Source, ""), or (None, what is wrong with the file)."""
+    done = run([PREPASS, "--declarations", place], LISTING)
+    if done.status != 0:
+        return None, own_lines(done.output, {place}) or "its tokens cannot be read"
+    with open(place, "rb") as file:
+        return cpp.Source(file.read(), done.output), ""
+
+
+def tokens_of_text(text, place):
+    """A Source, or None. `place`: of a file to write it to."""
+    folders.copy_text(text, place)
+    return tokens_of(place)[0]
+
+
 def bounded(builder, variant):
     """Flags by which a compiler gives up sooner on what it is to compute itself: seconds in place of half a minute."""
     if variant == "gpu" or is_clang(builder.prepared[variant][0]):
@@ -640,7 +724,7 @@ def bounded(builder, variant):
     return ["-fconstexpr-ops-limit=4194304", "-fconstexpr-loop-limit=262144"]
 
 
-def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
+def build(builder, lab, path, variant, folder, limits, prefix, user, guarded, called):
     """(True, warnings) when folder/check is there, else (False, what the compiler said). Raises Refused."""
     said = ""
 
@@ -651,17 +735,11 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
             done.status = done.status or 1
         return done
 
-    def tokens_of(place):
-        """A Source, or what is wrong with the file."""
-        done = run([PREPASS, "--tokens", place], LISTING)
-        with open(place, "rb") as file:
-            return cpp.Source(file.read(), done.output) if done.status == 0 else own_lines(done.output, {place})
-
-    source = tokens_of(path)
-    if isinstance(source, str):
-        return False, source
-    look_at_source(source, guarded)
-    folders.copy_text(on_its_own(source, path), path)
+    submitted, wrong = tokens_of(path, run)
+    if wrong:
+        return False, wrong
+    look_at_source(submitted, guarded)
+    folders.copy_text(on_its_own(submitted, path), path)
     for command in builder.commands(lab, path, variant, folder, bounded(builder, variant)):
         if "-c" in command:
             first, text = preprocessing(command)
@@ -673,11 +751,14 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded):
                 return False, f"its macros make {len(own)} bytes of it, at most {MOST_OWN} are read"
             write(f"{folder}/own.ii", own + "\n")
             os.chmod(f"{folder}/own.ii", 0o644)
-            source = tokens_of(f"{folder}/own.ii")
-            if isinstance(source, str):
-                return False, source
-            look_at(source.tokens, guarded)
-            done = run(command, limits)
+            source, wrong = tokens_of(f"{folder}/own.ii", run)
+            if wrong:
+                return False, wrong
+            look_at(source.tokens, guarded, called)
+            done = run(with_calls(command), limits)
+            refused = host_code(folder, path, submitted) if done.status == 0 else ""
+            if refused:
+                return False, refused
             if done.status == 0 and variant != "gpu":
                 look_at_object(command[command.index("-o") + 1], builder, variant)
                 let_constructors_wait(command[command.index("-o") + 1])

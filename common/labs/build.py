@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from ..tools import cpp
+from ..tools.own import device_code
 from . import runner
 from .catalogue import read, write
 
@@ -52,6 +54,27 @@ def backend(variant):
 
 def is_clang(command):
     return "clang" in os.path.basename(compiler_of(command)[-1])
+
+
+def with_calls(command):
+    """A command that compiles for the CPU, so that it also says who calls whom: without what is compiled already, of which
+    g++ does not know that any more. clang says nothing of calls."""
+    if "-include" not in command or is_clang(command):
+        return command
+    at = command.index("-include")
+    made = command[command.index("-o") + 1]
+    return [*command[:at], f"-fdump-ipa-cgraph={os.path.dirname(made)}/calls", *command[at + 2 :]]
+
+
+def host_code(folder, path, source):
+    """What nvcc refuses of the file at `path`: functions and variables of the host in device code, where g++ has said in
+    `folder` who calls whom."""
+    calls = f"{folder}/calls"
+    if not os.path.exists(calls):
+        return ""
+    lines = device_code.complaints(calls, {path: source}, strict=True)
+    os.remove(calls)
+    return "\n".join(lines)
 
 
 class Failure(Exception):
@@ -167,10 +190,11 @@ class Builder:
     def catch_flags(self):
         return [f for f in read("build/tests/flags").split() if f.startswith(("-I", "-D"))]
 
-    def build(self, lab, path, variant, folder, limits=runner.COMPILE, more=()):
-        """(True, warnings) when folder/check is there, else (False, what the compiler said). A check that was built
-        from the same sources is left as it is."""
-        key = self.key(lab, path, os.path.abspath(path), variant, " ".join([*self.prepared[variant][0], *self.bounds(lab, variant), *more]))
+    def build(self, lab, path, variant, folder, limits=runner.COMPILE, more=(), calls=False):
+        """(True, warnings) when folder/check is there, else (False, what the compiler said). `calls`: host functions that
+        device code calls are refused as well. A check that was built from the same sources is left as it is."""
+        flags = " ".join([*self.prepared[variant][0], *self.bounds(lab, variant), *more])
+        key = self.key(lab, path, os.path.abspath(path), variant, flags, str(calls))
         if os.path.exists(f"{folder}/key"):
             built, _, warnings = read(f"{folder}/key").partition("\n")
             if built == key and os.path.exists(f"{folder}/check"):
@@ -181,6 +205,7 @@ class Builder:
                 os.remove(f"{folder}/{name}")
         warnings = ""
         for command in self.commands(lab, path, variant, folder, more):
+            command = with_calls(command) if calls else command
             done = runner.run(command, limits)
             if done.ended_by or done.status != 0:
                 said = done.output.strip()
@@ -188,5 +213,8 @@ class Builder:
                     said += f"\n(the compiler was stopped: {done.ended_by})"
                 return False, said.strip() or f"{command[0]} ended with status {done.status}"
             warnings += done.output
+        refused = host_code(folder, path, cpp.source(path)) if calls else ""
+        if refused:
+            return False, refused
         write(f"{folder}/key", f"{key}\n{warnings}")
         return True, warnings

@@ -275,8 +275,9 @@ def attempt(trial, builder):
     """Builds and runs one; returns (complaint, seconds, speeds in words)."""
     start = time.monotonic()
     own = trial.role in ("starter", "solution") and trial.variant != "gpu"
+    right = trial.role in ("solution", "alternative")
     built, said = builder.build(
-        trial.lab, trial.path, trial.variant, trial.folder(), more=build.STRICT if own else ()
+        trial.lab, trial.path, trial.variant, trial.folder(), more=build.STRICT if own else (), calls=right
     )
     if not built:
         outcome, said = outcomes.Outcome("build", output=said), ""

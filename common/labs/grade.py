@@ -23,6 +23,7 @@ RUN = runner.Limits(wall=30, cpu=30, memory=2 * GIB, output=1 << 20, file=16 << 
 # A GPU's driver and compiler reserve address space that they never use.
 COMPILE_GPU = runner.Limits(wall=300, cpu=200, memory=8 * GIB, output=1 << 20, file=256 << 20, processes=64, space=False)
 RUN_GPU = runner.Limits(wall=60, cpu=60, memory=8 * GIB, output=1 << 20, file=16 << 20, processes=32, space=False)
+READ = (20, 2 * GIB)  # seconds of CPU time and memory for the process that reads a submission and what is said of it
 ATTEMPTS = 2  # for a job whose supervisor ends without a result
 
 MESSAGES = {
@@ -85,7 +86,7 @@ class Grader:
         for number, lab in enumerate(labs, 1):
             said(f"preparing {number} of {len(labs)}: {lab.label}")
             variant = outcomes.variant_of(lab, self.backend)
-            self.guarded[lab.label] = audit.guarded_by(lab)
+            self.guarded[lab.label] = audit.guarded_by(lab), audit.called_by(lab)
             if variant != "gpu":
                 audit.protected(self.builder, variant)
 
@@ -93,9 +94,12 @@ class Grader:
         """The result for one job; runs in a process of its own, in a folder that is not there yet."""
         start = time.monotonic()
         try:
-            result = self.attempt(job, slot, folder)
+            with runner.reading(*READ):
+                result = self.attempt(job, slot, folder)
         except submission.Refused as why:
             result = verdict("refused", str(why))
+        except runner.TooMuch:
+            result = verdict("refused", "takes more time or memory to be read than any exercise needs")
         result["seconds"] = round(time.monotonic() - start, 2)
         return result
 
@@ -117,7 +121,7 @@ class Grader:
         limits = COMPILE_GPU if variant == "gpu" else COMPILE
         built, said = audit.build(
             self.builder, lab, path, variant, f"{folder}/build", limits, box.to_build(folder, lab, path),
-            user, self.guarded[lab.label],
+            user, *self.guarded[lab.label],
         )  # fmt: skip
         if not built:
             if not box.still_works(said):
@@ -361,7 +365,7 @@ def main(labs, settings, builder):
         progress.total = len(open_jobs)
         everybody.run(open_jobs)
         progress.say("looking for submissions that read alike")  # takes a minute for a large class
-        alike_lines = alike.remarks(labs, all_jobs)
+        alike_lines = alike.remarks(labs, all_jobs, lambda text: audit.tokens_of_text(text, f"{scratch.path}/text"))
         progress.end()
     except Ended as ended:
         print(f"\nended by {signal.Signals(ended.args[0]).name}; started again, it goes on from here", file=sys.stderr)

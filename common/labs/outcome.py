@@ -188,7 +188,7 @@ def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, varia
         return Outcome("changed")
     variant = variant or variant_of(lab, backend)
     builder.prepare(variant)
-    built, said = builder.build(lab, path, variant, folder)
+    built, said = builder.build(lab, path, variant, folder, calls=True)
     if not built:
         return Outcome("build", output=said, variant=variant)
     outcome = run_check(lab, folder, variant, schedules_for(lab, variant), limits)

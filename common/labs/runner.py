@@ -4,6 +4,7 @@ memory, output and processes, and with a channel over which the check tells its 
 whatever the program prints. When run() returns, none of its processes is left (on Linux)."""
 
 import array
+import contextlib
 import ctypes
 import os
 import resource
@@ -226,8 +227,8 @@ def limited(limits, drop_to):
         lower(resource.RLIMIT_CORE, 0, 0)
         if limits.cpu:
             lower(resource.RLIMIT_CPU, limits.cpu, limits.cpu + 1)
-        if limits.memory and limits.space:
-            lower(resource.RLIMIT_AS, limits.memory, limits.memory)
+        most = limits.memory if limits.memory and limits.space else resource.getrlimit(resource.RLIMIT_AS)[1]
+        lower(resource.RLIMIT_AS, most, most)
         if limits.file:
             lower(resource.RLIMIT_FSIZE, limits.file, limits.file)
         if drop_to is not None:
@@ -242,6 +243,34 @@ def limited(limits, drop_to):
     return apply
 
 
+class TooMuch(Exception):
+    """What is read takes more time or memory than this process may use for it."""
+
+
+@contextlib.contextmanager
+def reading(seconds, memory):
+    """Within it, this process itself may use so many seconds of CPU time and bytes of memory, else TooMuch is raised. What
+    it runs meanwhile has limits of its own, and its time does not count."""
+
+    def end(*_):
+        raise TooMuch
+
+    before, most = signal.signal(signal.SIGPROF, end), resource.getrlimit(resource.RLIMIT_AS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        # Not every system knows this limit.
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (memory, most[1]))
+        yield
+    except MemoryError:
+        raise TooMuch from None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, most)
+
+
 def plain_status(command, status):
     """bubblewrap tells of a signal as a shell does, by 128 and more."""
     return 128 - status if os.path.basename(command[0]) == "bwrap" and status > 128 else status
@@ -250,6 +279,14 @@ def plain_status(command, status):
 def run(command, limits, environment=None, folder=None, channel=None, drop_to=None):
     """Runs `command` and returns a Run. `channel`: a Channel for a check; `drop_to`: a user and group number to run it as
     (only root can)."""
+    left = signal.setitimer(signal.ITIMER_PROF, 0)[0]  # reading() does not count what follows
+    try:
+        return run_apart(command, limits, environment, folder, channel, drop_to)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, left)
+
+
+def run_apart(command, limits, environment, folder, channel, drop_to):
     become_subreaper()
     spared = set(descendants(os.getpid()))
     result = Run()

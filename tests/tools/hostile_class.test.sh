@@ -9,7 +9,7 @@
 
 needs_python "make grade"
 
-students=${STUDENTS:-23}
+students=${STUDENTS:-62}
 chosen=(CH=05 EX=1)
 [ "$students" -lt 200 ] || chosen=()
 # As root, submissions run as other users, who need access.
@@ -97,6 +97,29 @@ for _ in $(seq 50); do
   sleep 0.2
 done
 expect "no process" [ -z "$output" ]
+
+test_case "what takes too long or too much to be read is given up, and what runs meanwhile has limits of its own"
+cat >"$scratch/reading.py" <<'END'
+import re, sys
+sys.path.insert(0, ".")
+from common.labs import runner
+def gives_up(what):
+    try:
+        with runner.reading(0.5, 1 << 30):
+            what()
+    except runner.TooMuch:
+        return True
+    return False
+assert gives_up(lambda: re.match("(?:[a-z0-9]+2)+[a-z0-9]+$", "2" * 60 + "_")) and gives_up(lambda: bytes(2 << 30))
+assert not gives_up(lambda: None)
+with runner.reading(0.5, 1 << 30):
+    done = runner.run(["sh", "-c", "ulimit -v; i=0; while [ $i -lt 500000 ]; do i=$((i + 1)); done"], runner.Limits())
+assert done.status == 0 and done.output.split() == ["unlimited"], done.output
+assert len(bytes(2 << 30)) == 2 << 30  # afterwards there is no limit
+END
+run "$python" "$scratch/reading.py"
+expect_status 0
+expect_no_output .
 
 test_case "a program that was just forked when its runner is killed ends as well"
 cat >"$scratch/orphan.py" <<'END'

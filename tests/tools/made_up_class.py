@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes a class of made-up submissions, and says whether its grades are right.
 
-    make FOLDER COUNT OUTSIDE     of COUNT students (23 to 1000) a third or more are hostile, each in
-                                  another way; of 200 so many that every trick below is tried
+    make FOLDER COUNT OUTSIDE     of COUNT students (62 to 1000) fifty-one are hostile, each in another way; of 200 so many that
+                                  every trick below is tried
     judge FOLDER GRADES           one line per grade that is wrong, status 1 if there is one
 
 Every hostile submission computes a wrong result: to pass, its trick must have worked. OUTSIDE is a folder with a secret
@@ -130,6 +130,47 @@ def forgeries():
         "heavy_names": (before("template <class A, class B> struct P { static int x; };\nusing T0 = P<int, int>;\n"
                                + "\n".join(f"using T{i + 1} = P<T{i}, T{i}>;" for i in range(24)) + "\nint use() { return T24::x; }"),
                         "names that are too long"),
+        # what the checker needs, or the check hands over
+        "environment": (at_start('std::puts(std::getenv("CUDA_CPU_RACES"));'), "uses 'getenv'"),
+        "deaf_failures": (at_start("on_cuda_failure = [](const std::string&) {};"), "uses the name 'on_cuda_failure'"),
+        "drops_calls": (before("[[gnu::pure]] inline int none(int x) { return x; }"), attribute("pure")),
+        "drops_the_rest": (before("[[noreturn]] inline void none() { for (;;) {} }"), attribute("noreturn")),
+        "attribute_behind": (wrong() + "__attribute__((const))\n", attribute("const")),
+        "template_behind": (wrong() + "template <class T>\n", ""),
+        "takes_reference": (takes("const std::size_t& n"), "'sum_of_block' takes '&'"),
+        "takes_alias": (takes("Count n", "using Count = const std::size_t&;"), "'sum_of_block' takes 'Count'"),
+        "takes_class": (takes("Count n", "struct Count {\n  std::size_t n;\n  Count(const std::size_t& of) : n(of) { const_cast<std::size_t&>(of) = 0; }\n"
+                              "  operator std::size_t() const { return n; }\n};"), "'sum_of_block' takes 'Count'"),
+        "takes_by_macro": (takes("const BY n", "#define BY std::size_t&"), "'sum_of_block' takes '&'"),
+        "takes_wrapped": (takes("std::reference_wrapper<const std::size_t> n", "#include <functional>"), "takes 'reference_wrapper'"),
+        "takes_in_parentheses": (takes("const std::size_t& n").replace("void sum_of_block", "void (sum_of_block)"), SOMETHING_ELSE),
+        "takes_anything": (takes("std::size_t n", name="real") + "template <class... A>\n__global__ void sum_of_block(A&&... a) { real(a...); }\n",
+                           "'sum_of_block' takes"),
+        **{f"object_{what}": (takes("std::size_t n", name="real") + "struct Sum {\n  template <class... A>\n  void operator()(A&&... a) const { real(a...); }\n};\n"
+                              + code, SOMETHING_ELSE)
+           for what, code in {"one": "static const Sum sum_of_block;\n", "list": "static const Sum first{}, sum_of_block{};\n",
+                              "using": "namespace mine { const Sum sum_of_block{}; }\nusing mine::sum_of_block;\n",
+                              "binding": "struct Two { Sum one; int two; };\nstatic const auto [sum_of_block, two] = Two{};\n"}.items()},
+        # other words that are read
+        "include_word": (before("#define WHICH <cstdio>\n#include WHICH"), "includes #include WHICH"),
+        "include_dot": (before('#include "./common/common.cuh"'), "includes ./common/common.cuh"),
+        "include_next": (before("#include_next <cstdio>"), "holds the directive #include_next"),
+        "import": (before("#import <cstdio>"), "holds the directive #import"),
+        "assertion": (before("#assert machine(x)"), "holds the directive #assert"),
+        "has_include": (before('#if __has_include("check.cu")\n#endif'), "uses '__has_include'"),
+        "counter": (before("int one = __COUNTER__;"), "uses '__COUNTER__'"),
+        "letter_by_number": (before("int \\u0061sm_ = 1;"), "holds a \\ that"),
+        "applied": (before("void once() { __builtin_apply(nullptr, nullptr, 0); }"), "uses '__builtin_apply'"),
+        "register": (before('register long top asm("rsp");'), "uses 'asm'"),
+        "assertion_of_catch": (before('void once() { SUCCEED("x"); }'), "uses the name 'Catch'"),
+        "poison": (before("#pragma GCC poison expected"), "holds the line #pragma GCC poison"),
+        "optimize": (before('#pragma GCC optimize ("O0")'), "holds the line #pragma GCC optimize"),
+        "pack": (before("#pragma pack(1)"), "holds the line #pragma pack"),
+        "rounding": (before("#pragma STDC FENV_ROUND FE_UPWARD"), "holds the line #pragma STDC"),
+        # accesses that are made where nobody looks
+        **{f"hides_{how}": (hides(how), says) for how, says in (("print", "device code calls 'snprintf'"), ("strncpy", "device code calls 'strncpy'"),
+                                                                ("pointer", BY_POINTER), ("virtual", BY_POINTER), ("both", "device code calls 'snprintf'"))},
+        "slow_name": (before(f"int __{'2' * 60}_;"), "uses '__2222"),
         # in the place of the program's own functions
         "main": (before(c + "int main(int, char**) { return 0; }"), "defines 'main'"),
         "wrap_main": (before(c + "int __wrap_main(int, char**, char**) { return 0; }"), "uses '__wrap_main'"),
@@ -178,6 +219,28 @@ def forgeries():
 
 
 LINES = "writes to the channel over which the check tells its outcome"
+SOMETHING_ELSE = "makes something else of 'sum_of_block', a function that the check calls"
+
+
+BY_POINTER = "device code calls by a pointer, or a virtual function"
+
+
+def hides(how):
+    """The wrong solution with a race that the library writes."""
+    call = {"print": 'std::snprintf(hidden, 8, "%u", t);', "strncpy": "const char from[2] = {1, 0};\n  std::strncpy(hidden, from, 8);",
+            "pointer": "int (*volatile print)(char*, std::size_t, const char*, ...) = std::snprintf;\n  print(hidden, 8, \"%u\", t);",
+            "virtual": "const Says says;\n  static_cast<const Base*>(&says)->say(hidden, t);", "both": "say(hidden, t);"}[how]  # fmt: skip
+    code = {"virtual": "struct Base { virtual void say(char*, unsigned) const = 0; };\nstruct Says : Base {\n"
+                       '  void say(char* to, unsigned t) const override { std::snprintf(to, 8, "%u", t); }\n};',
+            "both": '__host__ __device__ void say(char* to, unsigned t) { std::snprintf(to, 8, "%u", t); }'}.get(how, "")  # fmt: skip
+    return before("#include <cstring>\n" + code, wrong().replace("  partial[t] =", f"  __shared__ char hidden[8];\n  {call}\n  partial[t] ="))
+
+
+def takes(count, code="", name="sum_of_block"):
+    """The wrong solution with another second parameter, or another name, of the kernel that the check calls."""
+    text = wrong().replace("void sum_of_block(const int* x, std::size_t n", f"void {name}(const int* x, {count}")
+    assert text != wrong() or name == "sum_of_block"
+    return before(code, text)
 # Right lines come too late when the check has ended.
 AFTERWARDS = {
     "after_destructor": f"struct Late {{ ~Late() {{ {WORD} {EVERY_FILE} std::_Exit(0); }} }};\nstatic Late late;",
@@ -262,6 +325,7 @@ def tricks(outside, student):
         "includes_itself": before("#include __FILE__"),
         "laughs": before("#define A a a a a a a a a a a\n"
                          + "\n".join(f"#define {chr(66 + i)} " + f"{chr(65 + i)} " * 10 for i in range(9)) + "\nJ"),
+        "expands": before("#define A 1,1,1,1,1,1,1,1,1,1,\n" + "\n".join(f"#define {chr(66 + i)} " + f"{chr(65 + i)} " * 10 for i in range(4)) + "\nint all[] = {E E E E E E E};"),
         "templates": before("template <unsigned n> struct T { using l = typename T<2 * n>::l; using r = typename T<2 * n + 1>::r; };\n"
                             "T<1>::l none;"),
         "large_object": before("char large[1u << 30] = {1};"),
@@ -283,16 +347,60 @@ def tricks(outside, student):
 # What grading says of the other tricks: most are refused. Hitting a limit may show in more than one way.
 LIMITS = {"time", "memory", "processes", "crash", "early", "failed"}
 NOT_REFUSED = {
-    **dict.fromkeys(("comments", "laughs", "templates", "large_object"), {"build"}),
+    **dict.fromkeys(("comments", "laughs", "templates", "large_object", "expands", "template_behind"), {"build"}),
+    **dict.fromkeys((name for name in forgeries() if name.startswith("hides_")), {"build"}),
     "computes": {"build"}, "garbage": {"forged"},
     **dict.fromkeys((name for name, (_, says) in forgeries().items() if says == LINES), {"forged"}),
     **dict.fromkeys(AFTERWARDS, {"failed"}),  # its sums are wrong
     "endless": {"time"}, "hog": LIMITS, "threads": LIMITS, "floods": {"output"}, "leaves": {"early"},
     "search": {"crash", "early"},
 }  # fmt: skip
-# The first are those that the smallest class begins with.
+# Those of the smallest class, fifty-one: most are refused before anything is compiled.
 FIRST = ("preinit_asks lines_destructor macro_form_feed macro_has_include asm_pasted overload_hidden write search garbage proc_mem includes_zero"
-         " writes_outside marker_leaves quotes").split()
+         " writes_outside marker_leaves quotes deaf_observer pretended_device marker_namespace heavy_names environment deaf_failures"
+         " attribute_behind takes_class takes_alias takes_by_macro takes_wrapped takes_in_parentheses takes_anything object_one"
+         " object_using object_binding include_word include_dot has_include letter_by_number assertion_of_catch optimize slow_name"
+         " expands quote_hides false_is_true tail_spliced namespace_by_macro attribute_by_macro operator_word preinit_digraphs"
+         " declspec abort_pasted thread_pointer asm_syscall allowed_by_macro hides_print").split()
+
+
+def twins():
+    """{name: the text of a right solution}, which look like the tricks above."""
+    right = solution(*LAB)
+    kernel = "__global__ void sum_of_block(const int* x, std::size_t n,"
+    text = """// # 1 "/usr/include/nope.h" 1, then asm("nop") and R"(", all of it in a comment; it\'s one: <: %: ##
+/* #line 7 "common/labs/testing.cuh" */
+#include <cstdio>
+#include <map> // for nothing
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
+#ifdef __CUDA_ARCH__
+#define ON_DEVICE 1
+#else
+#define ON_DEVICE 0
+#endif
+#pragma unroll
+static_assert(MOST(1, 2) == 2 && ON_DEVICE == 0);
+const char* const said = "# 1 \\"lab.cu\\" 1 \\\\ namespace lab {}";
+const char quote = \'"\';
+[[maybe_unused]] static __device__ __forceinline__ int twice(int x) { return 2 * x; }
+__attribute__((unused, aligned(16))) static int four[4];
+"""
+    names = """struct Observer { int grid_begins = 0; };
+[[maybe_unused]] static Observer observer;
+[[maybe_unused]] static int detector, race, checks, environment;
+template <class A, class B> struct P { static int x; };
+template <class A, class B> int P<A, B>::x = 1;
+using T0 = P<int, int>;
+using T1 = P<T0, T0>;
+using T2 = P<T1, T1>;
+int used = T2::x;
+namespace mine { __device__ int bits(float x) { return __float_as_int(x) + __popc(7) + __float2int_rn(x); } }
+__global__ void sum_of_block(const int*, std::size_t, long long* sums);
+"""
+    other = "__global__ void __launch_bounds__(64) sum_of_block(const int* __restrict__ x, [[maybe_unused]] const std::size_t n,"
+    inside = '  const auto twice = [](int of) { return 2 * of; };\n  if (t > 2000) printf("%d", twice(mine::bits(sqrtf(1.5f))));\n  __shared__'
+    named = before(names, right.replace(kernel, other).replace("  __shared__", inside))
+    return {"twins_text": before(text, right), "twins_names": named}
 
 
 # ---- files and folders, rather than texts
@@ -345,7 +453,7 @@ def make(root, count, outside):
     os.chmod(f"{outside}/secret.txt", 0o600)
     put(f"{root}/notes.txt", "no student")
     put(f"{root}/__MACOSX/._notes.txt", b"\0")
-    hostile = 14 if count < 200 else 1000
+    hostile = len(FIRST) if count < 200 else 1000
     right = solution(*LAB)
     neighbour = f"{os.path.abspath(root)}/neighbour/{LAB[0]}/{LAB[1]}.cu"
     put(neighbour, right)
@@ -361,6 +469,10 @@ def make(root, count, outside):
             deep(f"{root}/hostile_{name}")
         if name == "search":
             os.mkdir(f"{root}/hostile_{name}/closed", 0)
+    for name, text in twins().items():
+        put(f"{root}/{name}/{LAB[0]}/{LAB[1]}.cu", text)
+        expected[name] = ["passed"]
+        honest += 1
     for name in PACKED:
         if honest < count - hostile:
             honest += 1
@@ -398,7 +510,7 @@ def judge(root, grades):
                 problems.append(f"{name}: no grade")
             elif e["verdict"] not in wanted:
                 problems.append(f"{name} {e['id']}: {e['verdict']}, expected {' or '.join(wanted)}: {e['message']} {str(e['details'])[:300]}")
-            elif said.get(name, "") not in e["message"]:
+            elif said.get(name, "") not in e["message"] + e["details"].get("output", ""):
                 problems.append(f"{name}: {e['message']}, expected a message with: {said[name]}")
     problems += [f"{name}: nobody handed that in" for name in set(seen) - set(expected)]
     for problem in sorted(problems):

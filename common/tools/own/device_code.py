@@ -24,6 +24,8 @@ STD_OF_BOTH = {*BOTH_SIDES, "isfinite", "isnormal", "fpclassify", "isunordered",
 STD_OF_BOTH |= {"islessequal", "islessgreater", "lerp", "move", "forward", "addressof", "initializer_list", "launder"}
 DEVICE, HOST = {"__device__", "__global__"}, {"__host__"}
 OF_DEVICE = DEVICE | {"__constant__", "__managed__", "__shared__"}
+LEAVES = "_ZN8cuda_cpu5leaveE"  # what the pre-pass lets every kernel call at its end
+INDIRECT = "ndirect call"  # by a pointer, or a virtual function
 NODE = re.compile(r"^(.*)/(\d+) \((.*)\) @0x")
 USED = re.compile(r"/(\d+)(?= |$)")
 
@@ -201,12 +203,16 @@ def read_dump(path):
             elif table == 2 and node and line.startswith(("  Calls: ", "  References: ")):
                 what, _, rest = line.strip().partition(": ")
                 (node.calls if what == "Calls" else node.references).extend(USED.findall(rest))
+            elif table == 2 and node and INDIRECT in line:
+                node.calls.append(INDIRECT)
     return nodes, mangled
 
 
 class Check:
-    def __init__(self, dump, sources):
-        self.sides = Sides(sources)
+    """`strict`: whatever a kernel reaches is device code, also through a function of both sides, and it knows what it calls."""
+
+    def __init__(self, dump, sources, strict):
+        self.sides, self.strict = Sides(sources), strict
         self.nodes, self.mangled = read_dump(dump)
         text = b"".join(s.data for s in sources.values())
         # There the standard library's stands for cuda::std's.
@@ -215,8 +221,10 @@ class Check:
         self.said = set()
 
     def run(self):
+        leaves = {key for key, mangled in self.mangled.items() if mangled.startswith(LEAVES)}
         for key, node in self.nodes.items():
-            if self.sides.of_function(name_of(node.text)) == "device":
+            is_kernel = self.strict and leaves.intersection(node.calls)
+            if is_kernel or self.sides.of_function(name_of(node.text)) == "device":
                 self.look(key, name_of(node.text), set())
         return [f"{path}:{line}: error: {what}" for path, line, what in sorted(self.said)]
 
@@ -230,6 +238,8 @@ class Check:
             if used in self.nodes and self.nodes[used].text == self.nodes[key].text:
                 self.look(used, root, seen)  # an alias
             self.look_at_variable(used, root)
+        if self.strict and INDIRECT in self.nodes[key].calls:
+            self.say(root, name_of(self.nodes[key].text)[1], "device code calls by a pointer, or a virtual function, which no exercise needs")
         for called in self.nodes[key].calls:
             self.look_at_call(called, root, seen)
 
@@ -251,6 +261,8 @@ class Check:
         declared = self.sides.counts.get((of_class, name))
         if side == "host" and not of_class and declared and count_parameters(text[begin_of_parameters(text) :]) not in declared:
             side = ""  # CUDA's of that name
+        if side in ("both", "unknown") and self.strict:
+            return self.look(key, root, seen)
         if side == "both" and not self.asks_for_side:
             for used in node.references:
                 self.look_at_variable(used, (of_class, name))
@@ -273,7 +285,7 @@ class Check:
                 self.say(root, name, f"device code calls '{name}', which is for the host (nvcc: calling a __host__ function is "
                          "not allowed)")
             return None
-        if not side and node and of_class in self.sides.classes:
+        if not side and node and (of_class in self.sides.classes or (self.strict and (of_class, name) in self.sides.functions)):
             return self.look(key, root, seen)
         return None
 
@@ -304,6 +316,6 @@ class Check:
         return set(re.findall(rf"\b{re.escape(of_class)}(?: <[^;(){{}}]*>)?(?: const| &| \*)* (\w+)", text)) if of_class else set()
 
 
-def complaints(dump, sources):
+def complaints(dump, sources, strict=False):
     """A line for each mistake. `sources`: {path: cpp.Source} of the program's own files."""
-    return Check(dump, sources).run()
+    return Check(dump, sources, strict).run()
