@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Prints which of these files need a library of the backend, which is compiled only for those.
 #
-#   users.sh cublas|graphs|textures FILE...
+#   users.sh cublas|driver|graphs|textures FILE...
 library=$1
 shift
 case $library in
+  driver) LC_ALL=C exec grep -lE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<cuda[.]h>' "$@" ;;
   graphs) LC_ALL=C exec grep -lE 'cudaGraph|Captur' "$@" ;;
   textures) # graphs copy from arrays to arrays
     LC_ALL=C exec grep -lE 'cudaGraph|Captur|[tT]exture|[sS]urface|cuda[A-Za-z0-9]*(Array|3D)' "$@"

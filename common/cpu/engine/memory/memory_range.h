@@ -7,6 +7,7 @@
 
 #include "../../types/site.h"
 
+struct CUctx_st;
 struct CUmemPoolHandle_st;
 
 namespace cuda_cpu {
@@ -27,6 +28,7 @@ struct MemoryRange {
   std::size_t element_size = 0;  ///< of a typed allocation, else 0
   bool may_hold_pointers = false;
   CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
+  CUctx_st* context = nullptr;         ///< that was current when it was allocated
 
   std::uintptr_t end() const { return base + size; }
 };
