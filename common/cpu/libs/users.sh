@@ -6,15 +6,16 @@
 library=$1
 shift
 case $library in
-  driver) LC_ALL=C exec grep -lE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<cuda[.]h>' "$@" ;;
   graphs) LC_ALL=C exec grep -lE 'cudaGraph|Captur' "$@" ;;
   textures) # graphs copy from arrays to arrays
     LC_ALL=C exec grep -lE 'cudaGraph|Captur|[tT]exture|[sS]urface|cuda[A-Za-z0-9]*(Array|3D)' "$@"
     ;;
 esac
 
-# cuBLAS: those that include its header, themselves or through others of them.
-LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' '
+# cuBLAS and the driver API: those that include the header, themselves or through others of them.
+header=cublas_v2.h
+[ "$library" != driver ] || header=cuda.h
+LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' -v header=$header '
 function name_of(path) { sub(/.*\//, "", path); return path }
 {
   files[NR] = $1
@@ -22,7 +23,7 @@ function name_of(path) { sub(/.*\//, "", path); return path }
   includes[NR] = name_of($2)
 }
 END {
-  wanted["cublas_v2.h"] = 1
+  wanted[header] = 1
   do {
     more = 0
     for (i = 1; i <= NR; i++)
