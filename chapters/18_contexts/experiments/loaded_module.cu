@@ -21,19 +21,19 @@ const char kPtx[] = R"(
 .global .align 4 .u32 calls;
 
 .visible .entry count_calls(
-	.param .u64 count_calls_param_0
+  .param .u64 count_calls_param_0
 )
 {
-	.reg .b32 	%r<3>;
-	.reg .b64 	%rd<3>;
+  .reg .b32   %r<3>;
+  .reg .b64   %rd<3>;
 
-	ld.param.u64 	%rd1, [count_calls_param_0];
-	cvta.to.global.u64 	%rd2, %rd1;
-	ld.global.u32 	%r1, [calls];
-	add.s32 	%r2, %r1, 1;
-	st.global.u32 	[calls], %r2;
-	st.global.u32 	[%rd2], %r2;
-	ret;
+  ld.param.u64   %rd1, [count_calls_param_0];
+  cvta.to.global.u64   %rd2, %rd1;
+  ld.global.u32   %r1, [calls];
+  add.s32   %r2, %r1, 1;
+  st.global.u32   [calls], %r2;
+  st.global.u32   [%rd2], %r2;
+  ret;
 }
 )";
 
