@@ -13,20 +13,38 @@
 
 namespace {
 
-// The primary context as another user sees it.
+// Another user of the primary context, with a word there.
 class OtherUser {
  public:
-  OtherUser() { lab::driver(cuDevicePrimaryCtxRetain(&context_, 0), "cuDevicePrimaryCtxRetain"); }
+  OtherUser() {
+    lab::driver(cuDevicePrimaryCtxRetain(&context_, 0), "cuDevicePrimaryCtxRetain");
+    lab::driver(cuCtxPushCurrent(context_), "cuCtxPushCurrent");
+    lab::driver(cuMemAlloc(&word_, sizeof kWord), "cuMemAlloc");
+    lab::driver(cuMemcpyHtoD(word_, &kWord, sizeof kWord), "cuMemcpyHtoD");
+    lab::driver(cuCtxPopCurrent(nullptr), "cuCtxPopCurrent");
+  }
+  // Whether its word is still there.
+  bool has_word() const {
+    int word = 0;
+    lab::driver(cuCtxPushCurrent(context_), "cuCtxPushCurrent");
+    const CUresult copied = cuMemcpyDtoH(&word, word_, sizeof word);
+    lab::driver(cuCtxPopCurrent(nullptr), "cuCtxPopCurrent");
+    const char* asked = nullptr;
+    cuGetErrorName(copied, &asked);
+    return copied == CUDA_SUCCESS && word == kWord;
+  }
   // Whether it was still a user.
   bool goes() {
     const bool was_user = cuDevicePrimaryCtxRelease(0) == CUDA_SUCCESS;
-    cudaGetLastError();
+    const char* asked = nullptr;
+    cuGetErrorName(CUDA_ERROR_INVALID_CONTEXT, &asked);
     return was_user;
   }
-  CUcontext context() const { return context_; }
 
  private:
+  static constexpr int kWord = 1218;
   CUcontext context_ = nullptr;
+  CUdeviceptr word_ = 0;
 };
 
 // A trial begins with a primary context that nobody uses.
@@ -93,6 +111,7 @@ TEST_CASE("other users keep the primary context, and get all of its memory back"
           lab::expect_equal("values() of the second", two.values(), some(at.n + 1));
         }
         expect_active(true, "while another user needs it");
+        lab::expect(other.has_word(), "the memory of another user", "as it was", "gone");
         lab::expect(kOnGpu || made.free_bytes() == free_before, "the device's memory afterwards",
                     "as much is free as before", "less");
         lab::expect(other.goes(), "the other user", "still counted", "released by somebody else");
