@@ -245,7 +245,7 @@ int main() {
   cudaGraph_t graph = nullptr;
   if (cudaGraphConditionalHandleCreate(nullptr, graph)) return 3;
 #elif defined(DRIVER)
-  if (cuInit(0) != CUDA_SUCCESS) return 4;
+  if (cuModuleUnload(CUmodule()) != 0) return 4;
 #endif
   printf("own header: %d\n", own_number);
 }
@@ -263,7 +263,7 @@ expect_output "error: cudaIpcMemHandle_t: the CPU backend has no memory of other
 answers fails "work/missing.cu:11:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=CONDITION
 expect_output "error: cudaGraphConditionalHandleCreate: the CPU backend has no conditional nodes of graphs"
 answers fails "work/missing.cu:13:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
-expect_output "error: cuInit: the CPU backend has no driver API; use the runtime API (cuda...) (so it is with CUDA_SUCCESS)"
+expect_output "error: cuModuleUnload: the CPU backend has only contexts, memory and streams of the driver API; use the runtime API (cuda...) (so it is with CUmodule)"
 printf '#include <curand.h>\nint main() { curandGenerator_t g; return undeclared(g); }\n' >work/random.cu
 answers fails "work/random.cu:1: error: <curand.h>: the CPU backend has no cuRAND; <random> fills an array on the host" \
   own run FILE=work/random.cu

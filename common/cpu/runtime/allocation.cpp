@@ -12,6 +12,7 @@
 #include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "last_words.h"
 #include "pools.h"
@@ -27,7 +28,9 @@ const char* right_free(Space space) {
 }
 
 bool frees(const std::string& call, Space space) {
-  return call == right_free(space) || (call == "cudaFreeAsync" && space == Space::kGlobal);
+  const bool on_device = space == Space::kGlobal;
+  return call == right_free(space) ||
+         (on_device && (call == "cudaFreeAsync" || call == "cuMemFree"));
 }
 
 /// Explains why `pointer` cannot be freed with `call`. Returns cudaErrorInvalidValue.
@@ -91,21 +94,6 @@ void give_back(const MemoryRange& range, Site site) {
   return_to_pool(range.pool, range.size);
 }
 
-cudaError_t free_now(const char* call, const Located<void*>& pointer) {
-  CUDA_CPU_BEGIN_CALL();
-  if (const int error = capture_rules.unsafe(call)) return finish(error);
-  if (pointer.value == nullptr) return cudaSuccess;
-  MemoryRange range;
-  if (!find_freed(call, pointer.value, &range)) {
-    return finish(explain_free(call, pointer.value, pointer.site));
-  }
-  // Like the toolkit's, it waits for the device first.
-  if (const int error = run_all_streams()) return finish(error);
-  look_at_slack(range, pointer.site);
-  give_back(range, pointer.site);
-  return finish(sticky_error());
-}
-
 /// Gives the memory that `request` describes, but for what is named here.
 int give(void** pointer, std::size_t bytes, Space space, const char* call,
          AllocationRequest request) {
@@ -118,6 +106,7 @@ int give(void** pointer, std::size_t bytes, Space space, const char* call,
   }
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
+  request.context = context_rules.current();
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -151,9 +140,25 @@ cudaMemLocation location_of(int device) {
 
 }  // namespace
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request) {
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request,
+                          const char* call) {
   CUDA_CPU_BEGIN_CALL();
-  return finish(give(pointer, bytes, Space::kGlobal, "cudaMalloc", request));
+  return finish(give(pointer, bytes, Space::kGlobal, call, request));
+}
+
+cudaError_t free_memory(const char* call, const Located<void*>& pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (const int error = capture_rules.unsafe(call)) return finish(error);
+  if (pointer.value == nullptr) return cudaSuccess;
+  MemoryRange range;
+  if (!find_freed(call, pointer.value, &range)) {
+    return finish(explain_free(call, pointer.value, pointer.site));
+  }
+  // Like the toolkit's, it waits for the device first.
+  if (const int error = run_all_streams()) return finish(error);
+  look_at_slack(range, pointer.site);
+  give_back(range, pointer.site);
+  return finish(sticky_error());
 }
 
 cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -216,9 +221,9 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags) {
 
 using namespace cuda_cpu;
 
-cudaError_t cudaFree(Located<void*> pointer) { return free_now("cudaFree", pointer); }
+cudaError_t cudaFree(Located<void*> pointer) { return free_memory("cudaFree", pointer); }
 
-cudaError_t cudaFreeHost(Located<void*> pointer) { return free_now("cudaFreeHost", pointer); }
+cudaError_t cudaFreeHost(Located<void*> pointer) { return free_memory("cudaFreeHost", pointer); }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();

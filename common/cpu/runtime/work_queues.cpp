@@ -14,6 +14,7 @@
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "host_function.h"
 
@@ -364,6 +365,7 @@ CUstream_st* create_stream(unsigned flags, int priority) {
   stream->flags = flags;
   stream->priority = priority;
   stream->id = ++s.ids;
+  stream->context = context_rules.current();
   s.streams.push_back(stream);
   return stream;
 }
@@ -503,6 +505,17 @@ void note_unfinished_work() {
   if (*first->label.kernel != '\0') text += format(" '%s'", first->label.kernel);
   if (count > 1) text += format(" (and %zu more)", count - 1);
   say_note(first->label.site, text, "wait for it, e.g. with cudaDeviceSynchronize");
+}
+
+void destroy_streams_of(const CUctx_st* context) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  for (CUstream_st* const stream : s.created) {
+    if (stream->context == context) stream->destroyed = true;
+  }
+  s.streams.erase(std::remove_if(s.streams.begin(), s.streams.end(),
+                                 [](const CUstream_st* one) { return one->destroyed; }),
+                  s.streams.end());
 }
 
 void forget_streams() {

@@ -18,6 +18,7 @@
 #include "../types/site.h"
 #include "types.h"
 
+struct CUctx_st;
 struct CUgraphNode_st;
 
 namespace cuda_cpu {
@@ -158,6 +159,9 @@ void note_unfinished_work();
 /// Ends every stream that the program created (cudaDeviceReset).
 void forget_streams();
 
+/// Ends the streams that were created in a context. Their work has run.
+void destroy_streams_of(const CUctx_st* context);
+
 }  // namespace cuda_cpu
 
 /// A cudaStream_t points to this.
@@ -166,6 +170,7 @@ struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
+  CUctx_st* context = nullptr;  ///< that was current when it was created
   cudaAccessPolicyWindow window{};
   bool is_default = false;
   bool running = false;

@@ -407,6 +407,17 @@ void release_everything() {
   for (const std::uintptr_t base : registrations) s.holdings.erase(base);
 }
 
+void release_all_of(const CUctx_st* context, Site site) {
+  const auto [s, lock] = locked_memory();
+  std::vector<std::uintptr_t> allocations;
+  for (const auto& [base, holding] : s.holdings) {
+    const MemoryRange& range = holding.range;
+    const bool is_its_own = range.context == context && range.pool == nullptr;
+    if (range.live && is_its_own && is_allocation(holding)) allocations.push_back(base);
+  }
+  for (const std::uintptr_t base : allocations) release_locked(s, s.holdings.at(base), site);
+}
+
 std::size_t device_memory_total() { return all_memory().total; }
 
 std::size_t device_memory_free() {

@@ -54,6 +54,9 @@ void release(std::uintptr_t base, Site site);
 /// Ends every allocation and registration (cudaDeviceReset).
 void release_everything();
 
+/// Ends every allocation of a context, but for those from a pool, which belong to none.
+void release_all_of(const CUctx_st* context, Site site);
+
 /// Bytes of device memory: all of it, and what is left.
 std::size_t device_memory_total();
 std::size_t device_memory_free();

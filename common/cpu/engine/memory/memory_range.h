@@ -7,6 +7,7 @@
 
 #include "../../types/site.h"
 
+struct CUctx_st;
 struct CUmemPoolHandle_st;
 
 namespace cuda_cpu {
@@ -30,6 +31,7 @@ struct MemoryRange {
   bool is_heap = false;          ///< from malloc or new in device code
   bool may_hold_pointers = false;
   CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
+  CUctx_st* context = nullptr;         ///< that was current when it was allocated
 
   std::uintptr_t end() const { return base + size; }
 };
