@@ -105,7 +105,7 @@ def bandwidth_by_size():
     ax.set_ylim(0, max(peak, *(r["rate"] for r in rows)) * 1.1)
     style.label_ends(ax, ends, top=peak)
     style.save(fig, "bandwidth_by_size", "Measured bandwidth against the size of the array",
-               f"All four curves rise with the size. Copies whose arrays fit the L2 cache pass the peak of {peak:.0f} "
+               f"All four curves rise with the size. Copies of 16 MiB, which fit the L2 cache, pass the peak of {peak:.0f} "
                "GB/s. At the largest size, far beyond the cache: " +
                ", ".join(f"{r['version']} {r['rate']:.0f} GB/s" for r in rows if r["bytes"] == largest) + ".", rows)
 
