@@ -265,6 +265,15 @@ TEST_CASE("plain C++ passes through unchanged") {
 
 TEST_CASE("a byte order mark is dropped") { CHECK(body_of("\xEF\xBB\xBFint x;\n") == "int x;\n"); }
 
+TEST_CASE("the host's code is looked at from where a file makes memory that kernels use as well") {
+  const auto keeps_hooks = [](const std::string& source) {
+    return rewritten(source).find("defined(LAB_FILE) || 1\n") != std::string::npos;
+  };
+  CHECK(keeps_hooks("void f(int** x) { cudaMallocManaged(x, 4); }"));
+  CHECK(keeps_hooks("__managed__ int x;"));
+  CHECK_FALSE(keeps_hooks("void f(int** x) { cudaMalloc(x, 4); } // cudaMallocManaged\n"));
+}
+
 TEST_CASE("functions of the host alone are marked, and none that device code may call") {
   const auto is_marked = [](const std::string& source) {
     const std::string text = marked_body_of(source);

@@ -978,7 +978,7 @@ void next_read_is_constant(const void* address) { constant_read = address; }
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
   if (cuda_cpu::current_thread == nullptr) {
-    note_host(address, bytes, use, place);
+    if (cuda_cpu::host_is_behind) note_host(address, bytes, use, place);
     return;
   }
   if (stores_wait && !inside) compare_stores();
@@ -998,7 +998,7 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
 }
 
 void note_host(const void* address, std::size_t bytes, unsigned use, const void* place) {
-  if (!cuda_cpu::host_is_behind || inside || cuda_cpu::running_host_function) return;
+  if (!are_looked_for || inside || cuda_cpu::running_host_function) return;
   const Inside in;
   if (!cuda_cpu::is_shared_with_host(address)) return;
   const auto* const begin = static_cast<const char*>(address);
