@@ -157,6 +157,7 @@ def forgeries():
         "include_next": (before("#include_next <cstdio>"), "holds the directive #include_next"),
         "import": (before("#import <cstdio>"), "holds the directive #import"),
         "assertion": (before("#assert machine(x)"), "holds the directive #assert"),
+        "embed": (before('const unsigned char all[] = {\n#embed "/etc/passwd"\n};'), "holds the directive #embed"),
         "has_include": (before('#if __has_include("check.cu")\n#endif'), "uses '__has_include'"),
         "counter": (before("int one = __COUNTER__;"), "uses '__COUNTER__'"),
         "letter_by_number": (before("int \\u0061sm_ = 1;"), "holds a \\ that"),
