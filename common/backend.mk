@@ -24,4 +24,8 @@ $(error no C++ compiler '$(CXX)' here. $(if $(install),Run: $(install),Its packa
 endif
 endif
 endif
-$(info backend $(CHOSEN_BACKEND): $(why))
+# That there is no GPU is said with its reason once; then the backend's name is enough.
+ifeq ($(BACKEND)-$(CHOSEN_BACKEND),auto-cpu)
+said := $(shell cat build/why_cpu 2>/dev/null || true; mkdir -p build 2>/dev/null && echo '$(why)' 2>/dev/null >build/why_cpu || true)
+endif
+$(info backend $(CHOSEN_BACKEND)$(if $(filter-out $(subst $( ) ,_,$(said)),$(subst $( ) ,_,$(why))),: $(why)))

@@ -149,6 +149,7 @@ users_of = $(shell common/cpu/libs/users.sh $1 $(HEADERS) $(CU_SOURCES))
 binaries_of = $(foreach s,$(filter %.cu,$1),$(if $(filter chapters/%,$s),$(call program_of,$s) tests/$(call chapter_of,$s).test,\
   $(if $(filter $(ZOO),$s),$(s:tests/backend/%.cu=%),$(basename $s))))
 $(call in_each,$(call binaries_of,$(call users_of,cublas))): $$(libraries)/libcublas.a
+$(call in_each,$(call binaries_of,$(call users_of,driver))): $$(libraries)/driver.o
 $(call in_each,$(call binaries_of,$(call users_of,graphs))): $$(libraries)/graphs.o
 $(call in_each,$(call binaries_of,$(call users_of,textures))): $$(libraries)/textures.o
 

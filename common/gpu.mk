@@ -13,8 +13,11 @@ $(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/f
 
 $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): build/tests/flags)
 
-# cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
-link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
+# cuBLAS only where it is used, which the dependencies tell: it is large and slow to load. The driver API only where a
+# source of ours includes <cuda.h>, since the toolkit's headers do: without a driver its library is missing.
+its_deps = $(patsubst %.o,%.d,$(filter %.cu.o,$^))
+link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(its_deps) && echo -lcublas) \
+  $$(grep -qsE '^\#include <cuda[.]h>' $$(grep -ohE '(chapters|tests|common)/[^ :\\]+' $(its_deps)) && echo -lcuda)
 
 GPU_TEST_BINARIES := $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t))
 $(addprefix build/gpu/,$(CHAPTER_PROGRAMS)): build/gpu/obj/$$(call source_of,$$(@F)).o

@@ -11,9 +11,10 @@ ENGINE := common/cpu/engine
 HOT := $(wildcard $(ENGINE)/meeting/*.cpp $(ENGINE)/scheduling/*.cpp) $(ENGINE)/memory/shared.cpp $(ENGINE)/state/current.cpp
 REST := $(filter-out $(HOT),$(wildcard $(ENGINE)/*/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
-# Compiled when a program uses them: cuBLAS, whose products are optimised; graphs with the capture of streams; textures
-# with arrays.
+# Compiled when a program uses them: cuBLAS, whose products are optimised; the driver API's contexts; graphs with the
+# capture of streams; textures with arrays.
 CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/libs/cublas/*.cpp))
+DRIVER := $(wildcard common/cpu/libs/driver/*.cpp)
 GRAPHS := $(wildcard common/cpu/libs/graphs/*.cpp)
 TEXTURES := $(wildcard common/cpu/libs/textures/*.cpp)
 
@@ -42,7 +43,7 @@ say_library = $(call say,c++,common/cpu/libs: $1 for the CPU backend$(comma) com
 
 # One line for the backend as a whole, when any of it is about to be compiled.
 build/cpu/announced: $(HOT) $(REST) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h $(ENGINE)/*/*.h)
-	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
+	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once: that takes up to a minute)
 	@mkdir -p $(@D) && touch $@
 
 # Not optimised: it runs for milliseconds.
@@ -64,6 +65,9 @@ $(RUNTIMES:%=build/%/libcudacpu.a): $$(@D)/hot.o $$(@D)/rest.o
 build/cpu-debug/libcudacpu.a: build/cpu/libcudacpu.a
 	$(Q)cp $< $(new) && $(put)
 
+$(RUNTIMES:%=build/%/driver.o): $(DRIVER) build/$$(variant)/runtime-flags
+	+$(call say_library,contexts of the driver API)
+	$(call compile_runtime,$($(variant).rest),$(DRIVER))
 $(RUNTIMES:%=build/%/graphs.o): $(GRAPHS) build/$$(variant)/runtime-flags
 	+$(call say_library,graphs)
 	$(call compile_runtime,$($(variant).rest),$(GRAPHS))

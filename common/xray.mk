@@ -27,6 +27,7 @@ cpu-xray.flags := $(XRAY)
 cpu-xray.link := $(XRAY_LINK)
 XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp common/cpu/races/*.cpp common/cpu/watch/*.cpp)
 build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/announced
+	+$(call say,c++,common/cpu: X-ray and the race detector$(comma) compiled once)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 $(compiled) $(call as_one,$(XRAY_SOURCES)) && $(put_compiled)
 

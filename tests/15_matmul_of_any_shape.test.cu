@@ -95,7 +95,20 @@ TEST_CASE("work is divided into whole tiles first, and the rest into even shares
   const Shares more = divide_work(6, 6, 4, 10);  // of three and a half waves two are dealt out
   CHECK((more.tiles == 36 && more.dealt == 20 && more.blocks == 10));
   const Shares few = divide_work(2, 1, 13, 10);
-  CHECK((few.tiles == 2 && few.dealt == 0));
+  CHECK((few.tiles == 2 && few.dealt == 0 && few.blocks == 10));
+}
+
+TEST_CASE("no share is empty, whatever the number of multiprocessors") {
+  for (const unsigned blocks : {1u, 2u, 4u, 7u, 16u, 132u}) {
+    for (const unsigned tiles : {1u, 2u, 3u, 5u, 40u, 133u}) {
+      for (const unsigned steps : {1u, 3u, 16u}) {
+        const Shares s = divide_work(tiles, 1, steps, blocks);
+        INFO(blocks << " multiprocessors, " << tiles << " tiles of " << steps << " steps");
+        CHECK(s.blocks == std::min(blocks, tiles * steps));
+        for (unsigned block = 0; block < s.blocks; ++block) CHECK(s.part(block, 0).count > 0);
+      }
+    }
+  }
 }
 
 namespace {
@@ -126,9 +139,56 @@ TEST_CASE("the model counts a wave for every tile of the fullest multiprocessor"
   const double step = kLargeTimes.ends + 256 * kLargeTimes.step;
   CHECK(is_close(kWays[0].us(shape_on(1536, 2816, 4096, 132)), kLaunch + step, 1e-12));
   CHECK(is_close(kWays[0].us(shape_on(1536, 2820, 4096, 132)), kLaunch + 2 * step, 1e-12));
+  // Of small tiles an SM has three at a time, and the first of them has longer steps.
+  const TileTimes t = kSmallTimes;
+  const double three = 3 * t.ends + 256 * (3 * t.step + t.first);
+  const double four = 4 * t.ends + 256 * (4 * t.step + 2 * t.first);
+  CHECK(is_close(kWays[1].us(shape_on(1536, 2048, 4096, 132)), kLaunch + three, 1e-12));  // 384
+  CHECK(is_close(kWays[1].us(shape_on(1536, 2176, 4096, 132)), kLaunch + four, 1e-12));
   // Where a step is short the bytes of A, B and C take longer.
   const double bytes = 4.0 * (4096 + 4096 + 4096.0 * 4096);
   CHECK(is_close(kWays[1].us(shape_on(4096, 4096, 1, 5000)), kLaunch + bytes / kMemory, 1e-12));
+}
+
+TEST_CASE("the model lets few_rows read B once for every eight rows") {
+  const auto us = [](unsigned m) { return kWays[4].us(shape_on(m, 4096, 4096, 132)); };
+  const double of_b = 4.0 * 4096 * 4096, of_row = 4.0 * (4096 + 4096);  // of A and C
+  const double parts_of_8 = 2.0 * sizeof(float) * 33 * 8 * 4096 / kL2;
+  CHECK(is_close(us(8), 2 * kLaunch + (of_b + 8 * of_row) / kMemory + parts_of_8, 1e-12));
+  const double parts_of_64 = 2.0 * sizeof(float) * 5 * 64 * 4096 / kL2;
+  CHECK(is_close(us(64),
+                 2 * kLaunch + (of_b + 64 * of_row) / kMemory + 7 * of_b / kAgain + parts_of_64,
+                 1e-12));
+}
+
+TEST_CASE("the model counts each part of a shared tile that its last block adds") {
+  const auto us = [](unsigned n) { return kWays[3].us(shape_on(1536, n, 4096, 132)); };
+  const TileTimes t = kShareTimes;
+  CHECK(is_close(us(2816), kLaunch + t.ends + 256 * t.step, 1e-12));  // none is shared
+  CHECK(is_close(us(3072), kLaunch + 2 * t.ends + 280 * t.step + 132.0 / 144 * kPart, 1e-12));
+  CHECK(is_close(us(256), kLaunch + 2 * t.ends + 24 * t.step + 11 * kPart, 1e-12));
+}
+
+TEST_CASE("the model predicts what is stored beside the rows that it was fitted to") {
+  std::ifstream rows("chapters/15_matmul_of_any_shape/results/h200_fit.csv");
+  std::string line;
+  REQUIRE(std::getline(rows, line));
+  REQUIRE(line.find("setting,version,m,n,k,before_ms,measured_ms,fitted,after_ms,") == 0);
+  unsigned seen = 0;
+  while (std::getline(rows, line)) {
+    std::istringstream fields(line);
+    std::vector<std::string> f;
+    for (std::string field; std::getline(fields, field, ',');) f.push_back(field);
+    const auto side = [&](std::size_t i) { return static_cast<unsigned>(std::stoul(f[i])); };
+    const AnyShape shape = shape_on(side(2), side(3), side(4), 132);
+    const auto way = std::find_if(std::begin(kWays), std::end(kWays),
+                                  [&](const Way& w) { return w.version.name == f[1]; });
+    INFO(line);
+    REQUIRE(way != std::end(kWays));
+    CHECK(std::abs(way->us(shape) / 1e3 / std::stod(f[8]) - 1) < 1e-4);
+    ++seen;
+  }
+  CHECK(seen > 150);
 }
 
 TEST_CASE("the model's choice: large tiles for large squares, parts for deep, rows for thin") {
@@ -140,6 +200,9 @@ TEST_CASE("the model's choice: large tiles for large squares, parts for deep, ro
   CHECK(chosen(128, 256, 65536) == "split_k");
   CHECK(chosen(1, 4096, 4096) == "few_rows");
   CHECK(chosen(8, 8192, 8192) == "few_rows");
+  CHECK(chosen(64, 4096, 4096) == "split_k");
+  CHECK(chosen(512, 512, 512) == "split_k");
+  CHECK(chosen(1536, 2820, 4096) == "even_shares");
 }
 
 TEST_CASE("what is chosen is launched") {
@@ -184,6 +247,22 @@ TEST_CASE("the first columns are multiplied, and the others left alone", "[sawto
       for (std::size_t i = 0; i < c.size(); ++i)
         if (std::isnan(c[i]) != (i % 520 >= n)) FAIL("element " << i);
       CHECK_FALSE(sawtooth::Columns{all, n + 4, 3, sums, tickets}.is_right("too few"));
+    }
+  }
+}
+
+TEST_CASE("even shares are right where there are fewer steps than multiprocessors", "[sawtooth]") {
+  constexpr unsigned kMultiprocessors = 16;
+  const DeviceArray<float> sums(std::size_t{2} * kMultiprocessors * Large::kRows * Large::kColumns);
+  const DeviceArray<unsigned> tickets(std::vector<unsigned>(std::size_t{2} * kMultiprocessors, 0));
+  for (const unsigned k : {16u, 40u, 70u}) {
+    const MatrixProduct all(70, 260, k, kSeed);
+    for (const unsigned n : {256u, 260u}) {
+      const sawtooth::Columns product{all, n, kMultiprocessors, sums, tickets};
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        INFO("k = " << k << ", n = " << n);
+        CHECK(runs_right(sawtooth::kVersions[2], product));
+      }
     }
   }
 }

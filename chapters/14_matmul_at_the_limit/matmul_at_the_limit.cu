@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chapter 14: what does it take to reach cuBLAS?
 // C = A * B in float, row-major: A is m x k, B is k x n.
-// micro_tile_pairs  chapter 08's best, unchanged: 8 x 8 elements of C per thread
+// micro_tile_pairs  chapter 08's last, unchanged: 8 x 8 elements of C per thread
 // addresses_once    whole tiles: no guard, and an address is computed once, not at each step
 // wide_copies       16 bytes per load from global memory and per store
 // double_buffer     two slices in shared memory, one barrier per step
@@ -24,14 +24,14 @@ __device__ float at_or_zero(const Matrix& m, unsigned row, unsigned column) {
   return row < m.height && column < m.width ? m.at(row, column) : 0.0f;
 }
 
-// The outlook: a thread computes 8 x 8 elements of C in registers. For each i it loads 8 + 8
-// values from shared memory and does 64 multiply-adds with them: 4 per load, where the tiles
-// above do less than one. Its elements are kSide apart: neighbouring lanes read neighbours.
+// A block computes kMicroTile x kMicroTile elements of C, a thread 8 x 8 of them, in registers. The
+// block walks along k in steps of kDepth: at each it brings kDepth columns of A and rows of B to
+// shared memory. For each i a thread loads 8 + 8 values from there and does 64 multiply-adds.
 constexpr unsigned kPerThread = 8, kSide = 16, kMicroTile = kPerThread * kSide, kDepth = 16;
 
 // Brings the next kDepth columns of A, transposed, and rows of B. Half a warp stores a row of A
-// down a column of the tile, the other half the next row down the next column. With one word of
-// padding the halves meet in 15 banks, two wavefronts; with two each lane has its own bank.
+// down a column of the tile, the other half the next row down the next column. With four words of
+// padding the lanes of a warp use 16 banks, two lanes each: a store takes two wavefronts.
 template <unsigned kRow>
 __device__ void bring_tiles(float (&tile_a)[kDepth][kRow], float (&tile_b)[kDepth][kMicroTile],
                             const Matrix& a, const Matrix& b, unsigned first) {
@@ -44,8 +44,8 @@ __device__ void bring_tiles(float (&tile_a)[kDepth][kRow], float (&tile_b)[kDept
   }
 }
 
-// The micro tile with loads of 16 bytes. A thread's elements come in groups of four: one load from
-// a tile brings four.
+// A thread's elements come in groups of four: one load of 16 bytes from a tile brings four of A, or
+// four of B.
 constexpr unsigned kWide = 4, kGroups = kPerThread / kWide;  // 4 floats are 16 bytes
 
 // Where group `group` begins of a thread that stands at `place` of kSide. Neighbouring threads have
@@ -110,12 +110,12 @@ __global__ void __launch_bounds__(kSide* kSide)
 // ---- addresses_once ----------------------------------------------------------------------------
 
 // From here on tiles are whole: sides of C are multiples of the tile's, k is one of kDepth, and
-// rows begin at multiples of 16 bytes. What is no such product is left to the kernel above.
+// rows begin at multiples of 16 bytes. Any other product is left to the kernel above.
 constexpr unsigned kThreads = kSide * kSide;
 
-// The thread that brings an element of a tile brings one a few rows below it next, and then those
-// of the next slices: where the first one comes from and goes to is computed before the loop. The
-// rest is a distance from there.
+// A thread brings elements of a tile that are a few rows apart, and the same ones of each slice. So
+// the addresses of the first one are computed before the loop, and all others are a distance from
+// there.
 __global__ void __launch_bounds__(kThreads, 2)
     multiply_addresses_once(Matrix a, Matrix b, Matrix c) {
   __shared__ alignas(16) float tile_a[kDepth][kMicroTile + kWide];
@@ -371,9 +371,9 @@ struct Slice {
 };
 
 // 8 x 16 elements per thread: 6 loads from a slice for 128 multiply-adds, not 4 for 64. One block
-// per multiprocessor is enough, so a thread may have 255 registers. Its pieces of B pass none of
-// them: they are copied to shared memory while the thread goes on. A still passes the registers,
-// a step earlier: a copy of 16 bytes cannot turn a row into a column.
+// per multiprocessor is enough, so a thread may have 255 registers. Its pieces of B are copied past
+// them, to shared memory, while the thread goes on. Those of A still pass through registers, a step
+// earlier: a copy of 16 bytes cannot turn a row into a column.
 __global__ void __launch_bounds__(kThreads, 1) multiply_large_tiles(Matrix a, Matrix b, Matrix c) {
   extern __shared__ __align__(16) float4 dynamic[];
   auto* const slices = reinterpret_cast<Slice*>(dynamic);

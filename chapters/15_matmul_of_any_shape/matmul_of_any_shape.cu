@@ -133,16 +133,20 @@ struct AnyShape : MatrixProduct {
 
 // ---- the model: waves and bytes ----------------------------------------------------------------
 
-// What a tile takes of a multiprocessor that is busy, in microseconds: before and after its steps,
-// and for each step of 16 terms. All numbers here are an H200's; another GPU has others.
+// What a tile takes of a multiprocessor, in microseconds: before and after its steps, for each step
+// of 16 terms, and how much longer a step is of the first tile that is there at a time. All numbers
+// here are an H200's; another GPU has others. How they were fitted: common/tools/measure/
+// fit_any_shape.py and the lab notes.
 struct TileTimes {
-  double ends, step;
+  double ends, step, first = 0;
 };
-constexpr TileTimes kLargeTimes = {7.1, 2.53}, kSmallTimes = {1.0, 0.67};
-constexpr TileTimes kShareTimes = {7.1, 2.96};    // Large, in the kernel that shares tiles
+constexpr TileTimes kLargeTimes = {3.1, 2.59}, kSmallTimes = {0.5, 0.60, 0.25};
+constexpr TileTimes kShareTimes = {3.1, 2.86};    // Large, in the kernel that shares tiles
+constexpr double kPart = 0.72;                    // adding a part of a shared tile
 constexpr TileTimes kRowsTimes = {0.15, 0.0065};  // 8 x 128 elements of few_rows, a term: estimated
 constexpr double kLaunch = 3.4;                   // microseconds
-constexpr double kMemory = 4.2e6, kL2 = 6e6;      // bytes per microsecond
+constexpr double kMemory = 4.2e6, kL2 = 6e6;      // bytes per microsecond; kL2: of sums of parts
+constexpr double kAgain = 4.7e6;                  // of B, where few_rows reads it once more
 
 // A launch, then waves or bytes, whichever take longer. The fullest multiprocessor has `tiles`.
 double predicted_us(double tiles, double steps, TileTimes t, double bytes) {
@@ -160,7 +164,9 @@ double us_of_adding(const AnyShape& p, unsigned parts) {
 
 template <class T>
 double us_of_tiles(const AnyShape& p, TileTimes t) {
-  return predicted_us(div_up(p.tiles<T>(), p.sms), p.steps, t, bytes_of(p));
+  const std::size_t tiles = div_up(p.tiles<T>(), p.sms), rounds = div_up(tiles, T::kBlocksPerSm);
+  t.step += t.first * static_cast<double>(rounds) / static_cast<double>(tiles);
+  return predicted_us(tiles, p.steps, t, bytes_of(p));
 }
 
 double us_of_split_k(const AnyShape& p) {
@@ -169,18 +175,25 @@ double us_of_split_k(const AnyShape& p) {
          us_of_adding(p, p.parts);
 }
 
-// A block has the same steps as every other; and the ends of whole tiles, and of two parts.
+// A block has the same steps as every other; and the ends of whole tiles, and of two parts. The
+// last block of a shared tile adds its parts.
 double us_of_even_shares(const AnyShape& p) {
   const Shares& s = p.shares;
-  const double visits = s.dealt / s.blocks + (s.dealt < s.tiles ? 2 : 0);
+  const bool any_shared = s.dealt < s.tiles;
+  const double visits = s.dealt / s.blocks + (any_shared ? 2 : 0);
   const double steps = std::ceil(1.0 * s.tiles * s.steps / s.blocks);
-  return predicted_us(visits, steps / visits, kShareTimes, bytes_of(p));
+  const double parts = any_shared ? 1.0 * s.blocks / (s.tiles - s.dealt) : 0;
+  return predicted_us(visits, steps / visits, kShareTimes, bytes_of(p)) + parts * kPart;
 }
 
+// B is read once for every 8 rows: from memory, and then again from the L2.
 double us_of_few_rows(const AnyShape& p) {
-  const std::size_t blocks = div_up(p.c.width, kThinBlock) * div_up(p.c.height, kRowsAtOnce);
+  const std::size_t groups = div_up(p.c.height, kRowsAtOnce);
+  const std::size_t blocks = div_up(p.c.width, kThinBlock) * groups;
+  const double again = sizeof(float) * (groups - 1.0) * p.b.height * p.b.width;
   return predicted_us(div_up(blocks * p.parts_of_few_rows, p.sms),
-                      div_up(p.a.width, p.parts_of_few_rows), kRowsTimes, bytes_of(p)) +
+                      div_up(p.a.width, p.parts_of_few_rows), kRowsTimes,
+                      bytes_of(p) + again * kMemory / kAgain) +
          us_of_adding(p, p.parts_of_few_rows);
 }
 

@@ -7,6 +7,9 @@
 // (chapter 10's ticket) or in a second pass.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "walk.cuh"
 
 /// A block for each tile of C, of `down` x `across`.
@@ -24,7 +27,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 
 /// Who computes what. A turn of a block is one tile, or a part of one.
 struct Shares {
-  unsigned blocks;        ///< of the launch
+  unsigned blocks;        ///< of the launch; each has a step at least
   unsigned steps;         ///< along k, for one tile
   unsigned tiles, dealt;  ///< of C; of these, dealt out whole, one to each block in each round
   unsigned down, across;  ///< tiles of C
@@ -152,11 +155,15 @@ __global__ void __launch_bounds__(T::kThreads) put_together(Matrix c, Shares s) 
 
 // ---- the host's side ---------------------------------------------------------------------------
 
-/// The work of `down` x `across` tiles, so many steps each, for so many blocks. Whole tiles are
-/// dealt out as long as there is one for each block; what is left of one to two rounds is shared
-/// step by step.
-inline Shares divide_work(unsigned down, unsigned across, unsigned steps, unsigned blocks) {
-  const unsigned tiles = down * across, rounds = tiles / blocks;
+/// The work of `down` x `across` tiles, so many steps each, for at most so many blocks. Whole tiles
+/// are dealt out as long as there is one for each block; what is left of one to two rounds is
+/// shared step by step. No block's share is empty: a tile's tickets count the blocks between its
+/// first and its last, and each of them has to draw one.
+inline Shares divide_work(unsigned down, unsigned across, unsigned steps, unsigned most_blocks) {
+  const unsigned tiles = down * across;
+  const auto all_steps = std::uint64_t{tiles} * steps;
+  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(most_blocks, all_steps));
+  const unsigned rounds = tiles / blocks;
   const unsigned dealt = tiles % blocks == 0 ? tiles : (rounds > 0 ? rounds - 1 : 0) * blocks;
   return {blocks, steps, tiles, dealt, down, across, nullptr, nullptr};
 }

@@ -47,9 +47,11 @@ def compiler_of(command):
     return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
 
 
-def backend(variant):
-    """What a check is linked with. X-ray does not look into textures."""
-    return f"build/{'cpu' if variant == 'cpu-xray' else variant}/textures.o", f"build/{variant}/libcudacpu.a"
+def backend(variant, lab=None):
+    """What the checks of a lab, or of any, are linked with. X-ray does not look into textures."""
+    driver = ["driver.o"] if lab is None or lab.uses_driver else []
+    folder = f"build/{'cpu' if variant == 'cpu-xray' else variant}"
+    return (*(f"{folder}/{name}" for name in [*driver, "textures.o"]), f"build/{variant}/libcudacpu.a")
 
 
 def is_clang(command):
@@ -188,14 +190,14 @@ class Builder:
             yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
                    f"{target}.o", lab.check]  # fmt: skip
             yield [*compiler_of(compile_command), *[f for f in compile_command if f.startswith("-arch")], "-o", target,
-                   f"{target}.o", *OF_EVERY_CHECK, *libraries]  # fmt: skip
+                   f"{target}.o", *OF_EVERY_CHECK, *libraries, *(["-lcuda"] if lab.uses_driver else [])]  # fmt: skip
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
         yield [*compile_command, *self.bounds(lab, variant), *more, "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
                "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
         yield [*compiler_of(compile_command), "-pthread", *link_flags, *CHANNEL_FIRST, "-o", target, f"{target}.o", *OF_EVERY_CHECK,
-               *backend(variant), "-ldl", *libraries]  # fmt: skip
+               *backend(variant, lab), "-ldl", *libraries]  # fmt: skip
 
     def catch_flags(self):
         return [f for f in read("build/tests/flags").split() if f.startswith(("-I", "-D"))]

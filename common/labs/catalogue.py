@@ -15,7 +15,7 @@ import glob
 import os
 import re
 
-KINDS = ("fix the bug", "write the kernel", "predict, then measure")
+KINDS = ("fix the bug", "write the kernel", "write the code", "predict, then measure")
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.M)
 FACTS = re.compile(r"^\[(\w+)\.cu\]\((\w+)\.cu\) · ([^·]+) · (\d+) minutes · (\d+) points?(?: \((\d+) for right results\))?$", re.M)
 HINT = re.compile(r"^<details><summary>Hint (\d+)</summary>\n(.*?)^</details>$", re.M | re.S)
@@ -81,6 +81,11 @@ class Lab:
     def predicts(self):
         """Predictions are compared with what X-ray counts, which only the CPU backend can."""
         return '#include "xray/counts.h"' in self.check_text()
+
+    @property
+    def uses_driver(self):
+        """Contexts, and what lives in them: the driver API, which is linked for such labs alone."""
+        return "#include <cuda.h>" in self.check_text()
 
     @property
     def counts(self):

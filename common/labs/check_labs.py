@@ -174,7 +174,8 @@ def complaints_about_chapters(labs, chapters):
         if not here:
             continue
         for kind in () if is_first else catalogue.KINDS:
-            if not any(lab.kind == kind for lab in here):
+            # Not every chapter has a kernel to write.
+            if not any(lab.kind.split(" the ")[0] == kind.split(" the ")[0] for lab in here if lab.kind):
                 found.append((folder, f"no exercise to {kind}"))
         numbers = [lab.number for lab in here]
         if numbers != list(range(1, len(here) + 1)):

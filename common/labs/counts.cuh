@@ -62,6 +62,23 @@ struct Seen : xray::Launch {
   std::uint64_t stores_of_busiest_warp(unsigned bytes) const {
     return lanes_of_busiest_warp(Space::kGlobal, Operation::kStore, bytes);
   }
+  /// What one thread does, at most: what its warp does together does not tell whether it worked for
+  /// the others. Loads and stores of global memory in bytes, those of shared memory in accesses, as
+  /// one of 16 bytes takes no more instructions than one of 4.
+  std::uint64_t bytes_loaded_by_busiest_thread() const {
+    return of_busiest_thread(Space::kGlobal, Operation::kLoad).bytes;
+  }
+  std::uint64_t bytes_stored_by_busiest_thread() const {
+    return of_busiest_thread(Space::kGlobal, Operation::kStore).bytes;
+  }
+  std::uint64_t shared_loads_of_busiest_thread() const {
+    return of_busiest_thread(Space::kShared, Operation::kLoad).accesses;
+  }
+  /// What a thread waits for before it goes on, at most: what it reads from shared memory, and what
+  /// the lanes of its warp bring by shuffles and votes.
+  std::uint64_t steps_of_busiest_thread() const {
+    return shared_loads_of_busiest_thread() + exchanges_of_busiest_thread;
+  }
 };
 #endif
 
@@ -103,6 +120,19 @@ inline void on_a_device_of([[maybe_unused]] unsigned multiprocessors,
   attempt();
 }
 
+/// Runs `attempt` on a device that refuses every launch; not at all where X-ray does not count.
+inline void where_launches_are_refused([[maybe_unused]] const std::function<void()>& attempt) {
+#ifdef CUDA_CPU_XRAY
+  struct Refused {
+    Refused() { cuda_cpu::refuse_launches(true); }
+    ~Refused() { cuda_cpu::refuse_launches(false); }
+    Refused(const Refused&) = delete;
+    Refused& operator=(const Refused&) = delete;
+  } const refused;
+  attempt();
+#endif
+}
+
 inline void expect_one_launch(std::size_t launches) {
   if (launches == 1) return;
   throw Wrong{"launches", "1", std::to_string(launches), "one launch of the kernel does the work",
@@ -135,6 +165,20 @@ void count_first_block([[maybe_unused]] const std::function<void()>& work,
   expect_one_launch(launches.size());
   judge(Seen(launches[0]));
 #endif
+}
+
+/// Like count(), for where to count all would take long: only `most` blocks are counted, spread
+/// evenly over the grid from the first to the last. `seen.blocks_counted` says how many.
+template <class Judge>
+void count_some_blocks([[maybe_unused]] unsigned most, const std::function<void()>& work,
+                       const std::function<void()>& results, Judge judge) {
+  const auto sampled = [&] {
+#ifdef CUDA_CPU_XRAY
+    if (!races_are_looked_for()) xray::sample_blocks(most);
+#endif
+    work();
+  };
+  count(sampled, results, judge);
 }
 
 /// What the runtime copied, in bytes.
@@ -290,50 +334,6 @@ Copied copied_by(const std::function<void()>& call, [[maybe_unused]] const Array
 #endif
   call();
   return {};
-}
-
-#ifdef CUDA_CPU_XRAY
-/// Counts the warp operations while it lives, beside whatever observes already.
-class WarpOperations {
- public:
-  WarpOperations() : before_(cuda_cpu::observer), watching_(*before_) {
-    of_thread_ = watching_.thread_meets;
-    lanes_ = 0;
-    watching_.thread_meets = note_thread;
-    cuda_cpu::observer = &watching_;
-  }
-  ~WarpOperations() { cuda_cpu::observer = before_; }
-  WarpOperations(const WarpOperations&) = delete;
-  WarpOperations& operator=(const WarpOperations&) = delete;
-
-  std::uint64_t lanes() const { return lanes_; }
-
- private:
-  static void note_thread(cuda_cpu::Block& block, std::uint32_t mask) {
-    ++lanes_;
-    if (of_thread_ != nullptr) of_thread_(block, mask);
-  }
-
-  static inline std::atomic<std::uint64_t> lanes_{0};
-  static inline decltype(cuda_cpu::Observer::thread_meets) of_thread_ = nullptr;
-  const cuda_cpu::Observer* const before_;
-  cuda_cpu::Observer watching_;
-};
-#endif
-
-/// Inside of count's `work`: runs `call`, waits for it, and returns how many lanes came to a vote,
-/// a match, a shuffle or __syncwarp, each time anew. 0 where X-ray does not count.
-inline std::uint64_t lanes_in_warp_operations(const std::function<void()>& call) {
-#ifdef CUDA_CPU_XRAY
-  if (cuda_cpu::observer != nullptr && !races_are_looked_for()) {
-    const WarpOperations operations;
-    call();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    return operations.lanes();
-  }
-#endif
-  call();
-  return 0;
 }
 
 #ifdef CUDA_CPU_XRAY

@@ -45,4 +45,15 @@ auto loads_of_ints(const Seen& seen) {
   return loads;
 }
 
+/// No thread loads more than so many ints, nor asks other lanes for what they have loaded. Who adds
+/// in place, to a sum of 8 bytes, stores it as often.
+template <class Seen>
+void expect_own_rounds(const Seen& seen, std::size_t ints) {
+  const std::uint64_t stored = seen.bytes_stored_by_busiest_thread();
+  at_most("bytes that one thread loads", seen.bytes_loaded_by_busiest_thread(),
+          ints * sizeof(int) + (stored > 8 ? stored - 8 : 0), "those of its own share");
+  at_most("shuffles and votes of one thread", seen.exchanges_of_busiest_thread, 2,
+          "each thread adds what it has loaded");
+}
+
 }  // namespace lab

@@ -2,10 +2,13 @@
 """A learner's verbs: lab, hint, solution, reset, progress. The checks decide what is passed; only their answers are
 remembered, under a hash of everything that decides them (build/labs/answers)."""
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import sys
 
 from . import outcome as outcomes, report, todo
 from .catalogue import UsageError, choose, read, write
@@ -17,18 +20,34 @@ def folder_of(lab, variant):
     return f"build/labs/{lab.chapter}/{lab.name}/{variant}"
 
 
+@contextlib.contextmanager
+def alone_in(folder):
+    """Two makes at once would compile to one place: the second one waits, and says so."""
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/lock", "w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("  another make checks this exercise: waiting for it", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 class Answers:
     """{key: passed?}: earlier answers of the checks."""
 
     def __init__(self):
-        self.known = {}
+        self.known = self.written()
+
+    @staticmethod
+    def written():
         try:
-            self.known = {k: v for k, v in json.loads(read(ANSWERS)).items() if isinstance(v, bool)}
+            return {k: v for k, v in json.loads(read(ANSWERS)).items() if isinstance(v, bool)}
         except (OSError, ValueError, AttributeError):
-            pass
+            return {}
 
     def remember(self, key, passed):
-        self.known[key] = passed
+        self.known = {**self.written(), **self.known, key: passed}  # another make may have written meanwhile
         write(ANSWERS, json.dumps(self.known, indent=0))
 
 
@@ -43,9 +62,9 @@ class Learner:
         return self.builder.key(lab, lab.work, outcomes.variant_of(lab, self.backend), *timed)
 
     def check(self, lab):
-        result = outcomes.check_file(
-            lab, lab.work, self.builder, self.backend, folder_of(lab, outcomes.variant_of(lab, self.backend))
-        )
+        folder = folder_of(lab, outcomes.variant_of(lab, self.backend))
+        with alone_in(folder):
+            result = outcomes.check_file(lab, lab.work, self.builder, self.backend, folder)
         self.answers.remember(self.key(lab), result.passed)
         return result
 
@@ -56,6 +75,7 @@ class Learner:
             return "not started"
         known = self.answers.known.get(self.key(lab))
         if known is None:
+            print(f"  checking  {lab.work}", file=sys.stderr, flush=True)
             result = self.check(lab)
             known = result.passed
             if known and tell:

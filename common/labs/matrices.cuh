@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "counts.cuh"
 #include "testing.cuh"
 
 namespace lab {
@@ -25,6 +26,26 @@ inline std::vector<float> with_gaps(const std::vector<float>& dense, std::size_t
     for (std::size_t k = width + 1; k < width + gap; k += 2) first[k] = INFINITY;
   }
   return wide;
+}
+
+/// In a product in which each element of C has a thread of its own, as far as it can be seen in
+/// some of the blocks: what one thread loads and stores, at most.
+template <class Seen>
+void expect_own_element(const Seen& seen, std::size_t loads, const std::string& note) {
+  at_most("elements that one thread loads", seen.bytes_loaded_by_busiest_thread() / sizeof(float),
+          loads, note);
+  at_most("elements that one thread stores", seen.bytes_stored_by_busiest_thread() / sizeof(float),
+          1, "each element of C has a thread of its own");
+}
+
+/// In a product by square tiles in which a thread brings an element of each tile and computes one
+/// of C, as far as it can be seen in some of the blocks.
+template <class Seen>
+void expect_own_part_of_tiles(const Seen& seen, unsigned tile, std::size_t steps) {
+  expect_own_element(seen, 2 * steps, "in each step one of A and one of B");
+  at_most("reads of shared memory by one thread", seen.shared_loads_of_busiest_thread(),
+          2 * steps * tile,
+          "in each step a row and a column of the tiles: no thread adds for another");
 }
 
 /// Random A and B of a trial's shape, and what C has to be.

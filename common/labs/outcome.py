@@ -18,6 +18,7 @@ SUMMARY = re.compile(r"^(?:SUMMARY: \w+Sanitizer: .*|\S+:\d+:\d+: runtime error:
 NOTE = re.compile(r"^\S+:\d+: note: .*$(?:\n    .*$)*\n?", re.M)
 END_OF_TRIAL = re.compile("\036(right|wrong)\n")  # common/labs/channel.cpp
 CATCH2 = re.compile(r"^(?:~{20}|-{20}|={20}).*", re.M | re.S)
+SEEDED = re.compile(r"^(?:Filters: .*|Randomness seeded to: \d+)\n?", re.M)  # Catch2 3, before its first test case
 
 
 class Outcome:
@@ -113,6 +114,7 @@ def printed(output):
     pieces = END_OF_TRIAL.split(output)
     texts, ends = pieces[0::2], pieces[1::2]
     own = [NOTE.sub("", BACKEND_REPORT.sub("", CATCH2.sub("", text))).strip("\n") for text in texts]
+    own[0] = SEEDED.sub("", own[0], count=2).strip("\n")
     if "wrong" in ends:
         return own[ends.index("wrong")]
     return next((text for text in own if text.strip()), "")

@@ -13,7 +13,8 @@ COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.g
 BOLD, GREEN, RED, DIM, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[2m", "\033[0m") if COLOUR else ("",) * 5
 
 LIMITS = {
-    "time": "it had not come to an end: is there a loop that never ends, or a thread that waits for ever?",
+    "time": "it had not come to an end: a loop that never ends, a thread that waits for ever,\n"
+            "or one thread that does the work of all",
     "memory": "it used more memory than it may",
     "output": "it printed more than it may: take out the printf that every thread executes",
     "processes": "it started more processes than it may",
@@ -180,7 +181,7 @@ def details(lab, outcome):
 
 def without_banner(text):
     """Catch2's output without its head and totals."""
-    kept = [l for l in text.split("\n") if not re.match(r"^(~+|-+|=+|\.+|test cases:|assertions:|.* is a Catch)", l)]
+    kept = [l for l in text.split("\n") if not re.match(r"^(~+|-+|=+|\.+|test cases:|assertions:|.* is a Catch|Randomness seeded to)", l)]
     return re.sub(r"\n{2,}", "\n", "\n".join(kept))
 
 

@@ -249,6 +249,8 @@ TEST_CASE("plain C++ passes through unchanged") {
            "template <class T = std::vector<std::vector<std::vector<int>>>> struct S;\n",
            "#define SHIFT(a) a << 3 // don't <<<\n#error don't\n#include <a<<<b>\nint x;\\\nint "
            "y;\n",
+           "__global__ void k(int); int f(int k) { s << k << 1; k << (a >> (b)); return k >> (1); "
+           "}\n",
            "#if 0\nisn't k<<< anything \"\n#else\nint z;\n#endif\n",
            "a\t=\tb;\r\nif (a)\r\n  return;\r\n",
            "<<<<<<< HEAD\nint a;\n=======\nint b;\n>>>>>>> other\n",
@@ -498,6 +500,11 @@ TEST_CASE("source that cannot be read is named with file and line, in one line")
       {"int x;\n/* no end\n", 2, "'/*' is never closed"},
       {"int x;\nauto s = R\"d(no end)\";\n", 2, "raw string is never closed by ')d\"'"},
       {"#define L(x) \\\n  k<<<1, 2>>(x)\n", 2, "'<<<' without '>>>'"},
+      {"__global__ void k(int);\nvoid f() { g(); k<<1, 2>>(x); }\n", 2, "k<<<grid, block>>>("},
+      {"void k(int) {}\nvoid f() { k<<<1, 2>>>(x); }\n", 2,
+       "is no kernel: declare it __global__\n"},
+      {"template <class T> __device__ void k(T) {}\nvoid f() { k<int><<<1, 2>>>(x); }\n", 2,
+       "is no kernel: declare it __global__ in place of __device__"},
   };
   const Scratch scratch;
   for (const Case& c : cases) {
@@ -582,6 +589,8 @@ TEST_CASE("device code may not call host functions, as with nvcc") {
       {"__global__ void k(int* x) { x[0] = std::max(x[0], 1); }", "write max(a, b)"},
       {"__device__ int f() { return std::numeric_limits<int>::max(); }", "<climits>"},
       {"__device__ void f() { std::cout << 1; }", "std::cout is for the host"},
+      {"float max(int a, int b = 1) { return a + b; } __device__ float f() { return max(1); }",
+       "device code calls 'max'"},
   };
   for (const auto& [source, message] : refused) {
     write(in, before + source + "\n");
@@ -600,6 +609,11 @@ TEST_CASE("device code may not call host functions, as with nvcc") {
            "__global__ void k(int* x) { int host(3); x[0] = 1; }",
            "__host__ __device__ int f() { return host(1); }",
            "int f() { return host(1) + std::max(1, 2); }",
+           "float max(const std::map<int, float>& x) { return x.at(0); } int min(void) { return 1; "
+           "} "
+           "__global__ void k(float* x) { x[0] = max(x[0], f(1, 2)) + min(1, 2); }",
+           "void k(int) {} __global__ void k(float) {} void f() { k<<<1, 2>>>(1.0f); }",
+           "void k(int) {} void f(void (*k)(int)) { k<<<1, 2>>>(1); }",
            "__global__ void k(int* x) { x[0] = cuda::std::max(x[0], 1) + std::abs(x[1]); }",
            "__global__ void k(int* x) { static_assert(std::numeric_limits<int>::max() > 1); }",
        }) {
@@ -683,6 +697,8 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
            "struct S { __device__ int n() { return counter; } };",
            "template <auto& T> void g(); void f() { g<counter>(); }",
            "int f() { goto counter; counter: return 1; }",
+           "__global__ void k() { static __device__ int inside; } int f(int inside); void g() { "
+           "auto x = h([](int a) { return a; }); inside += x; }",
        }) {
     write(in, before + source + "\n");
     const Result result = run_prepass(in, scratch / "out.cu");

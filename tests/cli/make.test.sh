@@ -83,6 +83,14 @@ run make run BACKEND=cpu CH="$first" ARGS=--help
 expect_status 0
 expect "the backend in the first line" has "$(echo "$out" | head -1)" "backend cpu: as asked"
 
+test_case "why it is the CPU backend is said once, where nobody asked for it"
+fake_command nvidia-smi 'exit 9'
+run with_fakes make -C "$tree" --no-print-directory -n progress
+expect "the reason" has "$(echo "$out" | head -1)" "backend cpu: "
+run with_fakes make -C "$tree" --no-print-directory -n progress
+expect "the name alone" [ "$(echo "$out" | head -1)" = "backend cpu" ]
+rm -r "$tree/build"
+
 test_case "options in ARGS reach the program, and its failure becomes make's"
 answers fails "no-such-option" run make run BACKEND=cpu CH="$first" ARGS="--no-such-option"
 

@@ -98,6 +98,24 @@ answers 0 "in the first try that prints:" lab lab CH=05 EX=1
 expect_output "| 1 elements, block 0 of 1"
 expect_no_output "All tests passed"
 
+test_case "what Catch2 3 says before its first test case is not taken for the program's"
+run "$python" -c 'from common.labs import outcome
+print("[" + outcome.printed("Randomness seeded to: 1234\n\036right\nRandomness seeded to: mine\n\036right\n") + "]")
+print("[" + outcome.printed("Randomness seeded to: 1234\nmine\n\036right\n") + "]")'
+expect "what is left" [ "$out" = "[Randomness seeded to: mine]
+[mine]" ]
+
+test_case "progress says what it checks; a second make waits for the first one's check"
+echo >>$work/ex1_block_sum.cu
+make -s --no-print-directory progress CH=05 BACKEND=cpu >"$scratch/first" 2>&1 &
+first=$!
+lab lab CH=05 EX=1
+expect_status 0
+wait $first
+expect "that the first one's file passes" grep -q "1  passed" "$scratch/first"
+echo >>$work/ex1_block_sum.cu
+answers 0 "  checking  $work/ex1_block_sum.cu" lab progress CH=05
+
 test_case "GDB=1 builds the check with variables and says what to type"
 answers 0 "gdb build/labs/05_shared_tree_reduction/ex1_block_sum/gdb/check" lab lab CH=05 EX=1 GDB=1
 expect_output "break $work/ex1_block_sum.cu:"

@@ -3,6 +3,7 @@
 // asynchronous copies, and what they say of a speed.
 #include <cuda_pipeline.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -234,6 +235,47 @@ TEST_CASE("the first block's counts are its own") {
                            CHECK(seen.stores_of_busiest_warp(sizeof(int)) == 32);
                          });
   CHECK(judged);
+}
+
+TEST_CASE("some blocks are counted, from the first to the last") {
+  constexpr std::size_t kMany = 100 * 64;
+  const lab::Array<int> d_x(std::vector<int>(kMany, 1));
+  bool compared = false, judged = false;
+  lab::count_some_blocks(
+      4, [&] { add_one<<<100, 64>>>(d_x.get(), kMany - 60); },
+      [&] {
+        compared = true;
+        std::vector<int> expected(kMany, 2);
+        std::fill(expected.end() - 60, expected.end(), 1);
+        CHECK(d_x.download() == expected);  // all blocks have run
+      },
+      [&](const auto& seen) {
+        judged = true;
+        CHECK(seen.blocks == 100);
+        CHECK(seen.blocks_counted == 4);
+        CHECK(seen.loads().lanes == 3 * 64 + 4);
+        CHECK(seen.bytes_loaded_by_busiest_thread() == sizeof(int));
+        CHECK(seen.bytes_stored_by_busiest_thread() == sizeof(int));
+        CHECK(seen.exchanges_of_busiest_thread == 0);
+      });
+  CHECK(compared);
+  CHECK(judged);
+}
+
+TEST_CASE("a device that refuses launches runs none, and afterwards it runs them again") {
+  const lab::Array<int> d_x(std::vector<int>(32, 1));
+  const auto launch = [&] { add_one<<<1, 32>>>(d_x.get(), 32); };
+  bool attempted = false;
+  lab::where_launches_are_refused([&] {
+    attempted = true;
+    launch();
+    CHECK(cudaGetLastError() == cudaErrorLaunchOutOfResources);
+  });
+  CHECK(attempted);
+  CHECK(d_x.download() == std::vector<int>(32, 1));
+  launch();
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(d_x.download() == std::vector<int>(32, 2));
 }
 
 TEST_CASE("a count outside of its bounds ends the trial, as a count and not as a wrong result") {

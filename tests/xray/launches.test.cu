@@ -65,6 +65,28 @@ __global__ void copy_unevenly(const int* x, long long* y, unsigned busy_block, u
   y[i] = x[i];
 }
 
+// Each thread loads an int and fills a slot; one loads 5 times 16 bytes and reads 7 slots besides.
+__global__ void one_thread_is_busy(const int* x, int* y, unsigned busy) {
+  __shared__ int slots[128];
+  const unsigned t = threadIdx.x;
+  const unsigned mask = __ballot_sync(__activemask(), 1);
+  slots[t] = x[t];
+  __syncthreads();
+  int sum = 0;
+  if (t == busy) {
+    for (unsigned k = 0; k < 5; ++k) {
+      const int4 four = reinterpret_cast<const int4*>(x)[k];
+      sum += four.x + four.y + four.z + four.w;
+    }
+    for (unsigned k = 0; k < 7; ++k) sum += slots[k];
+  }
+  for (int k = 0; k < 2; ++k) {
+    sum += __any_sync(mask, sum > k) != 0 ? 1 : 0;
+    __syncwarp(mask);  // exchanges nothing
+  }
+  y[blockIdx.x * blockDim.x + t] = sum;
+}
+
 template <class T>
 __global__ void copy_one(const T* x, T* y) {
   y[threadIdx.x] = x[threadIdx.x];
@@ -156,6 +178,27 @@ TEST_CASE("a launch tells how many lanes its busiest warp has in requests of a k
       launch_of([&] { use_both_kinds_of_shared<<<2, 64, 256>>>(out.get()); });
   CHECK(shared.lanes_of_busiest_warp(Space::kShared, Operation::kStore, 8) == 10);
   CHECK(shared.lanes_of_busiest_warp(Space::kShared, Operation::kStore, 4) == 32);
+}
+
+TEST_CASE("a launch tells what its busiest thread does, and how often it exchanges values") {
+  constexpr unsigned kBlocks = 3, kThreads = 70;
+  const DeviceArray<int> x(1000), y(1000);
+  CUDA_CHECK(cudaMemset(x.get(), 0, 1000 * sizeof(int)));
+  for (const unsigned busy : {0u, 31u, 69u, 100u}) {
+    const xray::Launch launch =
+        launch_of([&] { one_thread_is_busy<<<kBlocks, kThreads>>>(x.get(), y.get(), busy); });
+    INFO("busy is thread " << busy);
+    const bool is_there = busy < kThreads;
+    const auto loads = launch.of_busiest_thread(Space::kGlobal, Operation::kLoad);
+    CHECK(loads.accesses == (is_there ? 1 + 5 : 1));
+    CHECK(loads.bytes == (is_there ? 4 + 5 * 16 : 4));
+    CHECK(launch.of_busiest_thread(Space::kGlobal, Operation::kStore).accesses == 1);
+    CHECK(launch.of_busiest_thread(Space::kShared, Operation::kStore).accesses == 1);
+    CHECK(launch.of_busiest_thread(Space::kShared, Operation::kLoad).accesses ==
+          (is_there ? 7 : 0));
+    CHECK(launch.of_busiest_thread(Space::kGlobal, Operation::kAtomic).accesses == 0);
+    CHECK(launch.exchanges_of_busiest_thread == 3);
+  }
 }
 
 TEST_CASE("a launch that is repeated alike is counted once") {

@@ -454,3 +454,20 @@ TEST_CASE("an asynchronous copy is a load of global and a store of shared memory
   check_copies<int2>();
   check_copies<int4>();
 }
+
+namespace {
+__global__ void turn_in_static_array(int* y) {
+  static __device__ int inside[kWarp];
+  inside[threadIdx.x] = y[threadIdx.x];
+  __syncwarp();
+  y[threadIdx.x] = inside[kWarp - 1 - threadIdx.x];
+}
+}  // namespace
+
+TEST_CASE("a static array of a kernel is global memory") {
+  const DeviceArray<int> y(kWarp);
+  const auto launches = launches_of([&] { turn_in_static_array<<<1, kWarp>>>(y.get()); });
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].total(Space::kGlobal, Operation::kLoad).requests == 2);
+  CHECK(launches[0].total(Space::kGlobal, Operation::kStore).sectors == 8);
+}

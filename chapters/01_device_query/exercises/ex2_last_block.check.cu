@@ -45,7 +45,16 @@ TEST_CASE("every one of many ints is copied, by more blocks than 16 bits count")
       .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         const lab::Array<int> from(x), to(at.n);
-        launch_copy_ints(from.get(), to.get(), at.n, at.block);
-        lab::expect_equal("to", to.download(), x);
+        lab::count_some_blocks(
+            30, [&] { launch_copy_ints(from.get(), to.get(), at.n, at.block); },
+            [&] { lab::expect_equal("to", to.download(), x); },
+            [&](const auto& seen) {
+              lab::exactly("blocks", seen.grid.x, div_up(at.n, at.block),
+                           "enough to give each int a thread, and no more");
+              lab::at_most("bytes that one thread loads", seen.bytes_loaded_by_busiest_thread(),
+                           sizeof(int), "a thread for each int");
+              lab::at_most("bytes that one thread stores", seen.bytes_stored_by_busiest_thread(),
+                           sizeof(int), "a thread for each int");
+            });
       });
 }

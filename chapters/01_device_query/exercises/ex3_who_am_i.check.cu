@@ -65,6 +65,8 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
                            3 * lab::warps_at_work(at.n, at.block),
                            "each thread writes its own numbers, at the same time as its warp");
               const std::size_t lanes = std::min<std::size_t>({at.n, at.block, 32});
+              lab::at_most("bytes that one thread stores", seen.bytes_stored_by_busiest_thread(),
+                           3 * sizeof(unsigned), "each thread writes its own three numbers");
               lab::at_most("stores of one warp", seen.stores_of_busiest_warp(sizeof(unsigned)),
                            3 * lanes, "no warp writes another's numbers");
               lab::exactly("bytes of the three arrays that were copied", copied.of_arrays, 0,
@@ -83,9 +85,26 @@ TEST_CASE("a million threads know their places, and print nothing") {
       .run([](const lab::Trial& at) {
         const Places places(at.n, at.block);
         const lab::Array<unsigned> blocks(at.n), warps(at.n), lanes(at.n);
-        launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
-        lab::expect_equal("blocks", blocks.download(), places.blocks);
-        lab::expect_equal("warps", warps.download(), places.warps);
-        lab::expect_equal("lanes", lanes.download(), places.lanes);
+        lab::Copied copied;
+        const auto launch = [&] {
+          launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
+        };
+        lab::count_some_blocks(
+            30, [&] { copied = lab::copied_by(launch, blocks, warps, lanes); },
+            [&] {
+              lab::expect_equal("blocks", blocks.download(), places.blocks);
+              lab::expect_equal("warps", warps.download(), places.warps);
+              lab::expect_equal("lanes", lanes.download(), places.lanes);
+            },
+            [&](const auto& seen) {
+              lab::exactly("blocks of the launch", seen.grid.x, div_up(at.n, at.block),
+                           "enough to have n threads, and no more");
+              lab::exactly("loads of all threads together", seen.loads().lanes, 0,
+                           "a thread knows where it is without reading anything");
+              lab::at_most("bytes that one thread stores", seen.bytes_stored_by_busiest_thread(),
+                           3 * sizeof(unsigned), "each thread writes its own three numbers");
+              lab::exactly("bytes of the three arrays that were copied", copied.of_arrays, 0,
+                           "each thread finds its numbers itself");
+            });
       });
 }

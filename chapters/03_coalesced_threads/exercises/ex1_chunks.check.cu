@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the partial sums together are the sum of all elements
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
 #include "common/labs/counts.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
@@ -28,8 +32,20 @@ std::vector<long long> partial_sums(const std::vector<int>& x, const lab::Trial&
   return partial.download();
 }
 
-// An int does not hold the squares.
-std::vector<int> values(const lab::Trial& at) { return random_ints(at.n, -99999, 99999, at.n); }
+// So large that no double holds the sum of their squares, but a long long does.
+std::vector<int> values(const lab::Trial& at) {
+  const double most = std::sqrt(9e18 / static_cast<double>(std::max<std::size_t>(at.n, 1)));
+  const int limit = static_cast<int>(std::min<double>(most, INT_MAX));
+  return random_ints(at.n, -limit, limit, at.n);
+}
+
+// How many elements one thread loads.
+template <class Seen>
+void expect_own_chunk(const Seen& seen, std::size_t share) {
+  lab::at_most("elements that one thread loads",
+               seen.bytes_loaded_by_busiest_thread() / sizeof(int), share,
+               "those of its own chunk: n / threads, rounded up");
+}
 
 // Some sizes are multiples of the number of threads, for several blocks.
 lab::Trials trials(std::vector<std::size_t> larger) {
@@ -76,6 +92,7 @@ TEST_CASE("the partial sums together are the sum of all elements") {
                  lab::at_most("load requests of all warps", seen.loads().requests,
                               blocks_of(at) * div_up(at.block, 32) * share,
                               "the threads of a warp walk through their chunks together");
+                 expect_own_chunk(seen, share);
                });
     lab::count_first_block([&] { launch(d_x, at, d_partial); },
                            [&](const auto& seen) {
@@ -94,7 +111,12 @@ TEST_CASE("no thread takes more than its share") {
     // When every element is 1, a sum of squares is the number of elements.
     const std::vector<long long> taken = partial_sums(std::vector<int>(at.n, 1), at);
     const std::vector<int> x = values(at);
-    const std::vector<long long> partial = partial_sums(x, at);
+    const lab::Array<int> d_x(x);
+    const lab::Array<long long> d_partial(threads_of(at));
+    std::vector<long long> partial;
+    lab::count_some_blocks(
+        4, [&] { launch(d_x, at, d_partial); }, [&] { partial = d_partial.download(); },
+        [&](const auto& seen) { expect_own_chunk(seen, div_up(at.n, threads_of(at))); });
     const auto share = static_cast<long long>(div_up(at.n, taken.size()));
     std::size_t begin = 0;
     for (std::size_t t = 0; t < taken.size(); ++t) {
@@ -128,8 +150,14 @@ TEST_CASE("a chunk may have more elements than 16 bits count") {
         }
         const lab::Array<int> d_x(x);
         const lab::Array<long long> partial(2);
-        sum_chunked<<<2, 1>>>(d_x.get(), at.n, partial.get());
-        CUDA_CHECK_LAUNCH();
-        lab::expect_equal("2 blocks of one thread: partial", partial.download(), expected);
+        lab::count(
+            [&] {
+              sum_chunked<<<2, 1>>>(d_x.get(), at.n, partial.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] {
+              lab::expect_equal("2 blocks of one thread: partial", partial.download(), expected);
+            },
+            [&](const auto& seen) { expect_own_chunk(seen, chunk); });
       });
 }

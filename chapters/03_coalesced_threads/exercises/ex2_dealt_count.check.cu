@@ -38,15 +38,27 @@ lab::Trials trials() {
   return lab::Trials().sizes(sizes).blocks({32, 1, 33, 250, 1024, any});
 }
 
+// The elements of a thread, at most.
+std::size_t rounds_of(const lab::Trial& at) {
+  return div_up(at.n, std::size_t{kBlocks} * at.block);
+}
+
 // A learner may count in counts[t], which is then loaded as well: hence twice.
 template <class Seen>
-void expect_dealt(const Seen& seen, const lab::DealtLoads& wanted, const std::string& whose) {
+void expect_dealt(const Seen& seen, const lab::DealtLoads& wanted, std::size_t rounds,
+                  const std::string& whose) {
   lab::between("elements that " + whose + " load", seen.loads().lanes, wanted.elements,
                2 * wanted.elements, "each thread loads those that are dealt to it, and no others");
   lab::at_most("load requests of " + whose, seen.loads().requests, 2 * wanted.requests,
                "the lanes of a warp load neighbours, in one request");
   lab::at_most("elements that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
                2 * wanted.of_warp, "no warp counts for another");
+  // Who counts in counts[t] stores it as often.
+  const std::uint64_t stored = seen.bytes_stored_by_busiest_thread() / sizeof(int);
+  lab::at_most("elements that one thread loads",
+               seen.bytes_loaded_by_busiest_thread() / sizeof(int),
+               rounds + (stored > 0 ? stored - 1 : 0),
+               "those that are dealt to it: no thread counts for another");
 }
 
 }  // namespace
@@ -68,10 +80,10 @@ TEST_CASE("every thread counts the elements that are dealt to it") {
     lab::count(
         launch, [&] { lab::expect_equal("counts", counts.download(), expected); },
         [&](const auto& seen) {
-          expect_dealt(seen, {at, kBlocks, kBlocks}, "all threads together");
+          expect_dealt(seen, {at, kBlocks, kBlocks}, rounds_of(at), "all threads together");
         });
     lab::count_first_block(launch, [&](const auto& seen) {
-      expect_dealt(seen, {at, kBlocks, 1}, "the first block's threads");
+      expect_dealt(seen, {at, kBlocks, 1}, rounds_of(at), "the first block's threads");
     });
   });
 }
@@ -91,7 +103,7 @@ TEST_CASE("the host adds the counts of all threads") {
                [&](const auto& seen) {
                  lab::exactly("blocks of the launch", seen.grid.x, kBlocks, "the number asked for");
                  lab::exactly("threads of a block", seen.block.x, at.block, "the number asked for");
-                 expect_dealt(seen, {at, kBlocks, kBlocks}, "the kernel's threads");
+                 expect_dealt(seen, {at, kBlocks, kBlocks}, rounds_of(at), "the kernel's threads");
                  lab::exactly("bytes of x that were copied", copied.of_arrays, 0,
                               "the kernel has counted; the host adds its counts");
                });
@@ -115,7 +127,17 @@ TEST_CASE("there may be more elements and blocks than 16 bits count") {
     const auto expect_all = [&](unsigned blocks, unsigned block) {
       const std::string call = "count_on_device(d_x, " + std::to_string(n) + ", 0, " +
                                std::to_string(blocks) + ", " + std::to_string(block) + ")";
-      lab::expect_equal(call, count_on_device(d_x.get(), n, 0, blocks, block), n);
+      std::size_t total = 0;
+      lab::count_some_blocks(
+          4, [&] { total = count_on_device(d_x.get(), n, 0, blocks, block); },
+          [&] { lab::expect_equal(call, total, n); },
+          [&](const auto& seen) {
+            lab::exactly("blocks of the launch", seen.grid.x, blocks, "the number asked for");
+            lab::at_most("bytes of x and counts that one thread loads",
+                         seen.bytes_loaded_by_busiest_thread(),
+                         2 * sizeof(int) * div_up(n, std::size_t{blocks} * block),
+                         "the elements that are dealt to it: no thread counts for another");
+          });
     };
     expect_all(2, 1);
     expect_all(lab::drawn(65600, 66000), 1);

@@ -23,7 +23,8 @@ std::vector<long long> sums_of_threads(const std::vector<int>& x, std::size_t th
 }
 
 template <class Seen>
-void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, const std::string& whose) {
+void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, std::size_t rounds,
+                       const std::string& whose) {
   const auto x = lab::loads_of_ints(seen);
   lab::exactly("elements of x that " + whose + " load", x.lanes, wanted.elements,
                "each thread loads its own share, once");
@@ -31,6 +32,7 @@ void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, const st
                "the lanes of a warp load neighbours, in one request");
   lab::at_most("elements of x that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
                wanted.of_warp, "no warp works for another");
+  lab::expect_own_rounds(seen, rounds);
 }
 
 bool shares_are_right = true;  // in all tries of the first test case
@@ -61,10 +63,11 @@ TEST_CASE("every thread of the grid leaves the sum of its own share") {
         lab::count(
             launch, [&] { lab::expect_equal("partial", partial.download(), expected); },
             [&](const auto& seen) {
-              expect_own_shares(seen, {at, blocks_of(at), blocks_of(at)}, "all warps");
+              expect_own_shares(seen, {at, blocks_of(at), blocks_of(at)}, div_up(at.n, threads),
+                                "all warps");
             });
         lab::count_first_block(launch, [&](const auto& seen) {
-          expect_own_shares(seen, {at, blocks_of(at), 1}, "block 0's warps");
+          expect_own_shares(seen, {at, blocks_of(at), 1}, div_up(at.n, threads), "block 0's warps");
         });
         shares_are_right = were_right;
       });
@@ -93,7 +96,8 @@ TEST_CASE("more blocks than 16 bits count share more elements than that") {
                                 partial.download(), expected);
             },
             [&](const auto& seen) {
-              expect_own_shares(seen, {at, blocks, blocks}, "all warps");
+              expect_own_shares(seen, {at, blocks, blocks}, div_up(at.n, partial.size()),
+                                "all warps");
             });
       });
 }

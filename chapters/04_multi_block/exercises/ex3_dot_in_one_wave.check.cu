@@ -34,7 +34,8 @@ std::vector<int> values(const lab::Trial& at, std::uint64_t seed) {
 
 // `wanted` is for each of the two arrays.
 template <class Seen>
-void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, const std::string& whose) {
+void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, std::size_t rounds,
+                       const std::string& whose) {
   const auto of_x_and_y = lab::loads_of_ints(seen);
   lab::exactly("elements of x and y that " + whose + " load", of_x_and_y.lanes, 2 * wanted.elements,
                "each thread loads its own share, once");
@@ -42,6 +43,7 @@ void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, const st
                "the lanes of a warp load neighbours, in one request");
   lab::at_most("elements of x and y that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
                2 * wanted.of_warp, "no warp works for another");
+  lab::expect_own_rounds(seen, 2 * rounds);
 }
 
 bool shares_are_right = true;  // in all tries of the first test case
@@ -68,17 +70,13 @@ TEST_CASE("every thread leaves its share of the dot product") {
             CUDA_CHECK_LAUNCH();
           };
           const std::string of_grid = "grid of " + std::to_string(blocks) + ": ";
-          std::uint64_t meetings = 0;
-          lab::count([&] { meetings = lab::lanes_in_warp_operations(launch); },
-                     [&] { lab::expect_equal(of_grid + "partial", partial.download(), expected); },
-                     [&](const auto& seen) {
-                       expect_own_shares(seen, {at, blocks, blocks}, "all warps");
-                       // Whoever adds what 31 others have loaded needs 31 shuffles for it.
-                       lab::at_most("lanes that exchange values, each time anew", meetings,
-                                    2 * (at.n + threads), "each thread adds what it has loaded");
-                     });
+          lab::count(
+              launch, [&] { lab::expect_equal(of_grid + "partial", partial.download(), expected); },
+              [&](const auto& seen) {
+                expect_own_shares(seen, {at, blocks, blocks}, div_up(at.n, threads), "all warps");
+              });
           lab::count_first_block(launch, [&](const auto& seen) {
-            expect_own_shares(seen, {at, blocks, 1}, "block 0's warps");
+            expect_own_shares(seen, {at, blocks, 1}, div_up(at.n, threads), "block 0's warps");
           });
         }
         shares_are_right = were_right;
@@ -113,11 +111,17 @@ TEST_CASE("the launch is one wave, or less where there are not enough elements")
           lab::expect_equal("partial", partial, sums_of_threads(x, y, threads));
         };
         // The largest would take long to count.
-        if (at.n > 100000) return launch(), results();
+        if (at.n > 100000) {
+          return lab::count_some_blocks(4, launch, results, [&](const auto& seen) {
+            lab::exactly("blocks of the launch", seen.grid.x, wave, "as many as launch_dot says");
+            lab::expect_own_rounds(seen, 2 * div_up(at.n, wave * at.block));
+          });
+        }
         lab::count(launch, results, [&](const auto& seen) {
           lab::exactly("blocks of the launch", seen.grid.x, wave, "as many as launch_dot says");
           lab::exactly("threads of a block", seen.block.x, at.block);
-          expect_own_shares(seen, {at, wave, wave}, "all warps of the wave");
+          expect_own_shares(seen, {at, wave, wave}, div_up(at.n, wave * at.block),
+                            "all warps of the wave");
         });
       });
 }
@@ -145,7 +149,8 @@ TEST_CASE("more blocks than 16 bits count share more elements than that") {
                                 partial.download(), expected);
             },
             [&](const auto& seen) {
-              expect_own_shares(seen, {at, blocks, blocks}, "all warps");
+              expect_own_shares(seen, {at, blocks, blocks}, div_up(at.n, partial.size()),
+                                "all warps");
             });
       });
 }

@@ -14,6 +14,20 @@ std::vector<long long> sums_of_blocks(const std::vector<int>& x, unsigned block)
   return sums;
 }
 
+// In the blocks that were counted.
+template <class Seen>
+void expect_own_slots(const Seen& seen, unsigned block) {
+  const std::uint64_t threads = seen.blocks_counted * block, slots = seen.shared_stores().lanes;
+  lab::between("slots that all threads write together", slots, threads, 2 * threads,
+               "each thread fills a slot");
+  const auto of_thread =
+      seen.of_busiest_thread(Seen::Space::kShared, Seen::Operation::kStore).accesses;
+  lab::at_most("slots that one thread writes, each time anew", of_thread, 7,
+               "its own, and once more at each level of a tree");
+  lab::at_most("bytes of x that one thread loads", seen.bytes_loaded_by_busiest_thread(),
+               sizeof(int), "each thread loads its own element, and no other");
+}
+
 }  // namespace
 
 TEST_CASE("every block leaves the sum of its own elements") {
@@ -40,8 +54,7 @@ TEST_CASE("every block leaves the sum of its own elements") {
           lab::between("bytes of shared memory that a block has", seen.shared_bytes,
                        at.block * sizeof(int), at.block * sizeof(long long),
                        "a slot for each of its 64 threads, and no more");
-          lab::between("slots that all threads write together", seen.shared_stores().lanes,
-                       blocks * at.block, 2 * blocks * at.block, "each thread fills a slot");
+          expect_own_slots(seen, at.block);
           lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
                        "nobody else writes to a thread's slot");
           lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
@@ -61,9 +74,14 @@ TEST_CASE("the sums of many elements are right") {
         const std::vector<long long> expected = sums_of_blocks(x, at.block);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(expected.size());
-        sum_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
-                                                                           sums.get());
-        CUDA_CHECK_LAUNCH();
-        lab::expect_equal("sums", sums.download(), expected);
+        lab::count_some_blocks(
+            30,
+            [&] {
+              sum_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
+                                                                                 sums.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] { lab::expect_equal("sums", sums.download(), expected); },
+            [&](const auto& seen) { expect_own_slots(seen, at.block); });
       });
 }

@@ -14,6 +14,32 @@ unsigned levels_of(unsigned block) {
   return levels;
 }
 
+// A tree in each of the blocks that were counted; `elements` of x are theirs.
+template <class Seen>
+void expect_trees(const Seen& seen, std::size_t elements, unsigned block) {
+  const std::size_t blocks = seen.blocks_counted;
+  lab::between("elements that all threads load together", seen.loads().lanes,
+               blocks < seen.blocks ? 1 : elements, elements,
+               "each thread loads its own element, and no other");
+  lab::at_most("requests of warps for them", seen.loads().requests, div_up(elements, 32),
+               "the lanes of a warp load together");
+  lab::at_most("bytes of x that one thread loads", seen.bytes_loaded_by_busiest_thread(),
+               sizeof(int), "each thread loads its own element, and no other");
+  lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+               "in a tree no two threads add to one place");
+  lab::at_most("requests of warps that read slots", seen.shared_loads().requests,
+               blocks * block / 2,
+               "at most one for every two threads: in a tree many lanes add at once");
+  lab::at_most("barriers that each thread passes", seen.barriers, levels_of(block) + 2,
+               "one before the tree and one for each of its levels, in all blocks alike");
+  lab::at_most(
+      "reads of slots and shuffles of one thread", seen.steps_of_busiest_thread(),
+      3 * levels_of(block) + 1,
+      "three at each level of the tree, and one in the end: no thread adds for all others");
+  lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
+               "one for each block");
+}
+
 std::vector<long long> sums_of_blocks(const std::vector<int>& x, unsigned block) {
   std::vector<long long> sums(std::max<std::size_t>(1, div_up(x.size(), block)), 0);
   for (std::size_t i = 0; i < x.size(); ++i) sums[i / block] += x[i];
@@ -46,21 +72,7 @@ TEST_CASE("every block leaves the sum of its own elements") {
         const bool is_drawn = at.n == few || at.n == many;
         if (at.block > 256 && !is_drawn) return launch(), results();
 
-        lab::count(launch, results, [&](const auto& seen) {
-          lab::exactly("elements that all threads load together", seen.loads().lanes, at.n,
-                       "each thread loads its own element, and no other");
-          lab::exactly("requests of warps for them", seen.loads().requests, div_up(at.n, 32),
-                       "the lanes of a warp load together");
-          lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
-                       "in a tree no two threads add to one place");
-          lab::at_most("requests of warps that read slots", seen.shared_loads().requests,
-                       blocks * at.block / 2,
-                       "at most one for every two threads: in a tree many lanes add at once");
-          lab::at_most("barriers that each thread passes", seen.barriers, levels_of(at.block) + 2,
-                       "one before the tree and one for each of its levels, in all blocks alike");
-          lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
-                       "one for each block");
-        });
+        lab::count(launch, results, [&](const auto& seen) { expect_trees(seen, at.n, at.block); });
       });
 }
 
@@ -75,9 +87,16 @@ TEST_CASE("the sums of many elements are right") {
         const std::vector<long long> expected = sums_of_blocks(x, at.block);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(expected.size());
-        tree_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
-                                                                            sums.get());
-        CUDA_CHECK_LAUNCH();
-        lab::expect_equal("sums", sums.download(), expected);
+        lab::count_some_blocks(
+            30,
+            [&] {
+              tree_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
+                                                                                  sums.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] { lab::expect_equal("sums", sums.download(), expected); },
+            [&](const auto& seen) {
+              expect_trees(seen, seen.blocks_counted * at.block, at.block);
+            });
       });
 }

@@ -19,6 +19,37 @@ unsigned levels_of(unsigned block) {
   return levels;
 }
 
+// A tree in each of the blocks that were counted; `elements` of x are theirs.
+template <class Seen>
+void expect_trees(const Seen& seen, std::size_t elements, unsigned block) {
+  const std::size_t blocks = seen.blocks_counted;
+  lab::exactly("threads in a block", seen.block.x, block);
+  lab::between("elements that all threads load together", seen.loads().lanes,
+               blocks < seen.blocks ? 1 : elements, elements,
+               "each thread loads its own element, and no other");
+  lab::at_most("requests of warps for them", seen.loads().requests, div_up(elements, 32),
+               "the lanes of a warp load together");
+  lab::at_most("bytes of x that one thread loads", seen.bytes_loaded_by_busiest_thread(),
+               sizeof(int), "each thread loads its own element, and no other");
+  lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+               "in a tree no two threads write to one place");
+  lab::between("bytes of shared memory that a block has", seen.shared_bytes, 1, block * sizeof(int),
+               "a slot for each thread, and no more");
+  const unsigned levels = levels_of(block), warps = block / 32;
+  lab::at_most("barriers that each thread passes", seen.barriers, levels + 2,
+               "one before the tree and one for each of its levels");
+  lab::at_most("reads of slots and shuffles of one thread", seen.steps_of_busiest_thread(),
+               3 * levels + 1,
+               "three at each level of the tree, and one in the end: no thread compares for all "
+               "others");
+  lab::at_most(
+      "wavefronts of all requests to shared memory, in a block of " + std::to_string(block),
+      div_up(seen.shared().wavefronts, blocks), 4 * (levels + warps),
+      "four for each warp of the block, and four for each level of the tree");
+  lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
+               "one for each block");
+}
+
 std::vector<int> maxima_of(const std::vector<int>& x, unsigned block) {
   std::vector<int> maxima(std::max<std::size_t>(1, div_up(x.size(), block)), INT_MIN);
   for (std::size_t i = 0; i < x.size(); ++i) maxima[i / block] = std::max(maxima[i / block], x[i]);
@@ -69,24 +100,7 @@ TEST_CASE("every block leaves the largest of its own elements") {
         lab::count(work, results, [&](const auto& seen) {
           lab::exactly("blocks", seen.grid.x, blocks,
                        "enough to give each element a thread, and no more");
-          lab::exactly("threads in a block", seen.block.x, at.block);
-          lab::exactly("elements that all threads load together", seen.loads().lanes, at.n,
-                       "each thread loads its own element, and no other");
-          lab::exactly("requests of warps for them", seen.loads().requests, div_up(at.n, 32),
-                       "the lanes of a warp load together");
-          lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
-                       "in a tree no two threads write to one place");
-          lab::between("bytes of shared memory that a block has", seen.shared_bytes, 1,
-                       at.block * sizeof(int), "a slot for each thread, and no more");
-          const unsigned levels = levels_of(at.block), warps = at.block / 32;
-          lab::at_most("barriers that each thread passes", seen.barriers, levels + 2,
-                       "one before the tree and one for each of its levels");
-          lab::at_most("wavefronts of all requests to shared memory, in a block of " +
-                           std::to_string(at.block),
-                       div_up(seen.shared().wavefronts, blocks), 4 * (levels + warps),
-                       "four for each warp of the block, and four for each level of the tree");
-          lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
-                       "one for each block");
+          expect_trees(seen, at.n, at.block);
           lab::exactly("bytes of x and maxima that were copied", copied.of_arrays, 0,
                        "the blocks read and write them where they are");
         });
@@ -104,7 +118,12 @@ TEST_CASE("the maxima of more blocks than 16 bits count are right") {
         const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<int> expected = maxima_of(x, at.block);
         const lab::Array<int> d_x(x), maxima(expected.size());
-        launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block);
-        lab::expect_equal("maxima", maxima.download(), expected);
+        lab::count_some_blocks(
+            30, [&] { launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block); },
+            [&] { lab::expect_equal("maxima", maxima.download(), expected); },
+            [&](const auto& seen) {
+              lab::exactly("blocks", seen.grid.x, expected.size());
+              expect_trees(seen, seen.blocks_counted * at.block, at.block);
+            });
       });
 }

@@ -19,7 +19,7 @@ std::vector<int> filtered(const std::vector<int>& x, const std::vector<int>& tap
   return {first, first + static_cast<std::ptrdiff_t>(x.size())};
 }
 
-// An int holds every sum of them: 65 * 999 * 33000 is less than 2^31.
+// An int holds every sum of them: 65 * 1000 * 33000 is less than 2^31.
 std::vector<int> values_of(const lab::Trial& at) {
   if (at.input == lab::Input::kRandom) return random_ints(at.n, -33000, 33000, 7 + at.n);
   return lab::ints_of(at);
@@ -36,6 +36,22 @@ std::vector<int> values_of(const lab::Trial& at) {
   return sum;
 }
 
+// As far as it can be seen in some of the blocks.
+template <class Seen>
+void expect_own_work(const Seen& seen, std::size_t least, std::size_t taps) {
+  using Space = typename Seen::Space;
+  using Operation = typename Seen::Operation;
+  lab::between("bytes of coefficients that one thread loads from constant memory",
+               seen.of_busiest_thread(Space::kConstant, Operation::kLoad).bytes,
+               least * sizeof(int), 2 * taps * sizeof(int),
+               "each thread takes every coefficient it needs from there itself");
+  lab::at_most("elements of x that one thread loads",
+               seen.bytes_loaded_by_busiest_thread() / sizeof(int), taps,
+               "no more than one for each coefficient");
+  lab::at_most("elements of y that one thread stores",
+               seen.bytes_stored_by_busiest_thread() / sizeof(int), 1, "its own");
+}
+
 // As X-ray has counted them.
 template <class Seen>
 void expect_counts(const Seen& seen, const lab::Copied& copied, const lab::Trial& at,
@@ -50,6 +66,7 @@ void expect_counts(const Seen& seen, const lab::Copied& copied, const lab::Trial
   lab::between("loads of coefficients from constant memory, by all threads together",
                constant.lanes, products(at.n, taps), 2 * blocks * at.block * taps,
                "each thread takes every coefficient it needs from there itself");
+  expect_own_work(seen, at.n == 0 ? 0 : 1, taps);
   lab::at_most("elements that all threads load together", seen.loads().lanes, at.n * taps,
                "no more than one for each coefficient of each thread");
   lab::exactly("elements that all threads store together", seen.stores().lanes, at.n,
@@ -93,6 +110,19 @@ TEST_CASE("every element is the weighted sum of its neighbourhood") {
           const bool is_drawn = (at.n == few || at.n == many) && count == counted;
           is_small || is_drawn ? lab::count(work, results, judge) : (launch(), results());
         }
+
+        if (at.input != lab::Input::kRandom || at.n > 257) return;
+        // As many coefficients as before, where they were before: one is another, then two have
+        // changed places.
+        std::vector<int> taps = random_ints(any, -999, 999, at.n + any);
+        const lab::Array<int> y(at.n);
+        for (unsigned changes = 0; changes < 3; ++changes) {
+          if (changes == 1) taps[lab::drawn(0, static_cast<unsigned>(any) - 1)] += 1;
+          if (changes == 2) std::swap(taps[0], taps[lab::drawn(1, static_cast<unsigned>(any) - 1)]);
+          launch_filter(d_x.get(), at.n, taps, y.get(), at.block);
+          lab::expect_equal("y after " + std::to_string(changes) + " changes of a coefficient",
+                            y.download(), filtered(x, taps));
+        }
       });
 }
 
@@ -109,7 +139,15 @@ TEST_CASE("large coefficients, and more blocks than 16 bits count") {
         taps.front() = 33000;  // a short does not hold it
         const std::vector<int> expected = filtered(x, taps);
         const lab::Array<int> d_x(x), y(at.n);
-        launch_filter(d_x.get(), at.n, taps, y.get(), at.block);
-        lab::expect_equal(std::to_string(taps.size()) + " taps: y", y.download(), expected);
+        lab::count_some_blocks(
+            30, [&] { launch_filter(d_x.get(), at.n, taps, y.get(), at.block); },
+            [&] {
+              lab::expect_equal(std::to_string(taps.size()) + " taps: y", y.download(), expected);
+            },
+            [&](const auto& seen) {
+              lab::exactly("blocks", seen.grid.x, div_up(at.n, at.block),
+                           "enough to give each element a thread, and no more");
+              expect_own_work(seen, 1, taps.size());
+            });
       });
 }

@@ -2,6 +2,7 @@
 // STARTER FAILS: the product is right for matrices of any shape
 #include "common/labs/counts.cuh"
 #include "common/labs/drawn.cuh"
+#include "common/labs/matrices.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -23,6 +24,7 @@ TEST_CASE("the product is right for matrices of any shape") {
                {33, 33, 7},
                {64, 64, 64},
                {2, 3, 4},
+               {3, 40, 0},
                {3, 2, 4},
                {1, 100, 7},
                {100, 1, 7},
@@ -64,6 +66,7 @@ TEST_CASE("the product is right for matrices of any shape") {
                          "loads, counting a warp's 32 threads as one", seen.loads().requests,
                          2 * k * m * div_up(n, 32),
                          "each element of C has a thread of its own, and 32 of a row make a warp");
+                     lab::expect_own_element(seen, 2 * k, "a row of A and a column of B");
                      lab::exactly("bytes of A, B and C that were copied", copied.of_arrays, 0,
                                   "the kernel reads and writes them where they are");
                    });
@@ -80,8 +83,18 @@ TEST_CASE("sides past 2^16 are right") {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
         const std::vector<float> a = lab::quarters(m * k, 3), b = lab::quarters(k * n, 4);
         const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
-        launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
         const auto exact = [](std::size_t) { return 0; };
-        lab::expect_close("c", d_c.download(), multiply_on_host(a, b, m, n, k), exact, n);
+        lab::count_some_blocks(
+            30,
+            [&] {
+              launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n),
+                              dense(d_c.get(), m, n));
+            },
+            [&] {
+              lab::expect_close("c", d_c.download(), multiply_on_host(a, b, m, n, k), exact, n);
+            },
+            [&](const auto& seen) {
+              lab::expect_own_element(seen, 2 * k, "a row of A and a column of B");
+            });
       });
 }

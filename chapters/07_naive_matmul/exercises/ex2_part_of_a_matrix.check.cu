@@ -6,6 +6,7 @@
 
 #include "common/labs/counts.cuh"
 #include "common/labs/drawn.cuh"
+#include "common/labs/matrices.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -73,6 +74,7 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
                {1, 5, 7},
                {5, 3, 1},
                {2, 3, 4},
+               {3, 40, 0},
                {16, 16, 16},
                {32, 8, 16},
                {33, 9, 7},
@@ -137,6 +139,7 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
                     way + ": loads, counting a warp's 32 threads as one", seen.loads().requests,
                     2 * k * m * div_up(n, 32),
                     "each element of C has a thread of its own, and 32 of a row make a warp");
+                lab::expect_own_element(seen, 2 * k, "a row of A and a column of B");
                 lab::exactly(way + ": bytes of A, B and C that were copied", copied.of_arrays, 0,
                              "the kernel reads and writes them where they are");
               });
@@ -153,10 +156,16 @@ TEST_CASE("sides past 2^16 are right") {
       .run([](const lab::Trial& at) {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
         const Embedded a(m, k, 1, 1, 1, 3), b(k, n, 1, 1, 1, 4), c(m, n, 0, 0, 0, 5);
-        launch_multiply(a.view, b.view, c.view);
-        std::vector<float> got = c.data->download();
-        got.resize(m * n);
         const auto exact = [](std::size_t) { return 0; };
-        lab::expect_close("c", got, multiply_on_host(a.values, b.values, m, n, k), exact, n);
+        lab::count_some_blocks(
+            30, [&] { launch_multiply(a.view, b.view, c.view); },
+            [&] {
+              std::vector<float> got = c.data->download();
+              got.resize(m * n);
+              lab::expect_close("c", got, multiply_on_host(a.values, b.values, m, n, k), exact, n);
+            },
+            [&](const auto& seen) {
+              lab::expect_own_element(seen, 2 * k, "a row of A and a column of B");
+            });
       });
 }

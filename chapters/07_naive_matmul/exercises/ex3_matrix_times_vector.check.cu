@@ -10,6 +10,19 @@
 
 namespace {
 
+// As far as it can be seen in some of the blocks.
+template <class Seen>
+void expect_shared_rows(const Seen& seen, std::size_t rows, std::size_t columns, unsigned block) {
+  const std::size_t turns = div_up(columns, 32);
+  lab::exactly("blocks", seen.grid.x, div_up(rows, block / 32),
+               "enough to give each row a warp, and no more");
+  lab::at_most("elements that one lane loads",
+               seen.bytes_loaded_by_busiest_thread() / sizeof(float), 2 * (turns + 1),
+               "i = l, l + 32, l + 64, ... for lane l, of its row and of x");
+  lab::at_most("shuffles and votes of one lane", seen.exchanges_of_busiest_thread, 10,
+               "five add the lanes up: no lane multiplies what another has loaded");
+}
+
 // A view of a matrix: NaN after each row.
 struct Product {
   std::size_t stride;
@@ -42,6 +55,8 @@ TEST_CASE("every element of y is the dot product of its row with x") {
                {1, 1, 0},
                {1, 31, 0},
                {1, 33, 0},
+               {1, 0, 0},
+               {40, 0, 0},
                {2, 64, 0},
                {3, 95, 0},
                {8, 32, 0},
@@ -74,8 +89,7 @@ TEST_CASE("every element of y is the dot product of its row with x") {
             [&] { copied = lab::copied_by(launch, d_a, d_x, d_y); },
             [&] { lab::expect_equal("y", d_y.download(), product.expected); },
             [&](const auto& seen) {
-              lab::exactly("blocks", seen.grid.x, div_up(at.rows, at.block / 32),
-                           "enough to give each row a warp, and no more");
+              expect_shared_rows(seen, at.rows, at.columns, at.block);
               lab::exactly("elements that all lanes load together", seen.loads().lanes,
                            2 * at.rows * at.columns,
                            "the lanes of a warp share a row: each element of it is loaded by one "
@@ -107,7 +121,9 @@ TEST_CASE("long rows and many rows are right") {
       .run([](const lab::Trial& at) {
         const Product product(at.rows, at.columns, 1);
         const lab::Array<float> d_a(product.a), d_x(product.x), d_y(at.rows);
-        launch_multiply_vector(product.view(d_a), d_x.get(), d_y.get(), at.block);
-        lab::expect_equal("y", d_y.download(), product.expected);
+        lab::count_some_blocks(
+            30, [&] { launch_multiply_vector(product.view(d_a), d_x.get(), d_y.get(), at.block); },
+            [&] { lab::expect_equal("y", d_y.download(), product.expected); },
+            [&](const auto& seen) { expect_shared_rows(seen, at.rows, at.columns, at.block); });
       });
 }

@@ -20,6 +20,7 @@ void expect_shared_work(const Seen& seen, std::size_t m, std::size_t n, std::siz
                2 * tiles * kTile * kTile / 32, "every thread brings its own two elements");
   lab::at_most("elements that one warp loads", seen.loads_of_busiest_warp(sizeof(float)),
                2 * 32 * steps, "every thread brings its own two elements");
+  lab::expect_own_part_of_tiles(seen, kTile, steps);
   lab::exactly("elements of C that are stored", seen.stores().lanes, m * n,
                "each once, when its sum is complete");
   lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
@@ -36,6 +37,7 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
                {16, 16, 48},
                {21, 37, 100},
                {2, 3, 257},
+               {20, 33, 0},
                {lab::drawn(40, 90), lab::drawn(40, 90), lab::drawn(40, 90)},
                {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(260, 3000)},
                {lab::drawn(91, 160), lab::drawn(91, 160), lab::drawn(17, 32)},

@@ -20,6 +20,7 @@ void expect_shared_work(const Seen& seen, std::size_t m, std::size_t n, std::siz
                2 * tiles * kTile * kTile / 32, "every thread brings its own two elements");
   lab::at_most("elements that one warp loads", seen.loads_of_busiest_warp(sizeof(float)),
                2 * 32 * steps, "every thread brings its own two elements");
+  lab::expect_own_part_of_tiles(seen, kTile, steps);
   lab::exactly("elements that all threads store", seen.stores().lanes, m * n,
                "each element of C once, by its own thread");
   lab::at_most("elements that one warp stores", seen.stores_of_busiest_warp(sizeof(float)), 32,
@@ -40,6 +41,7 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
                {1, 1, 1},
                {17, 33, 5},
                {40, 7, 23},
+               {20, 33, 0},
                {3, 50, 67},
                {lab::drawn(40, 90), lab::drawn(40, 90), lab::drawn(40, 90)},
                {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(260, 3000)},

@@ -61,6 +61,7 @@ void expect_shared_work(const Seen& seen, const lab::DeviceMatrix& d_a,
                d_a.sectors_of_pieces(tile) * across + d_b.sectors_of_pieces(tile) * down,
                "those of " + std::to_string(tile) +
                    " neighbours in a row: " + std::to_string(tile / 8 + 1) + " at most");
+  lab::expect_own_part_of_tiles(seen, tile, steps);
   lab::exactly("elements of C that are stored", seen.stores().lanes, rows * columns,
                "each once, when its sum is complete: until then it is in a register");
   lab::at_most("elements of C that one warp stores", seen.stores_of_busiest_warp(sizeof(float)), 32,
@@ -192,11 +193,15 @@ TEST_CASE("sides past 2^16 are right") {
         lab::expect_close(
             "C", c.download("C"), rows.expected, [&](std::size_t i) { return rows.bounds[i]; },
             at.columns);
-        if (at.depth != 2) return;  // of long walks that is counted above
-        lab::count_first_block(launch, [&](const auto& seen) {
-          lab::at_most("elements that the first block loads from memory", seen.loads().lanes,
-                       2 * 64 * div_up(at.depth, 8),
-                       "in each step a thread brings one element of A and one of B");
-        });
+        if (at.depth > 3) return;  // of long walks that is counted above
+        lab::count_some_blocks(
+            30, launch, [] {},
+            [&](const auto& seen) {
+              lab::at_most("elements that " + std::to_string(seen.blocks_counted) +
+                               " blocks load from memory",
+                           seen.loads().lanes, seen.blocks_counted * 2 * 64 * div_up(at.depth, 8),
+                           "in each step a thread brings one element of A and one of B");
+              lab::expect_own_part_of_tiles(seen, 8, div_up(at.depth, 8));
+            });
       });
 }

@@ -70,6 +70,13 @@ TEST_CASE("every odd value is kept once, and a warp takes its places by one atom
                            that_keep, "the lanes of a warp store together");
               lab::exactly("lanes that load a value", seen.loads().lanes, at.n,
                            "each value is loaded once");
+              const std::size_t rounds = div_up(at.n, std::size_t{grid} * at.block);
+              lab::at_most("values that one lane loads",
+                           seen.bytes_loaded_by_busiest_thread() / sizeof(int), rounds,
+                           "one in each turn, its own");
+              // A sum over the lanes below takes five shuffles.
+              lab::at_most("votes and shuffles of one lane", seen.exchanges_of_busiest_thread,
+                           10 * rounds, "in each turn a vote and a shuffle, or a few");
               lab::exactly("requests to shared memory", seen.shared().requests, 0,
                            "votes and shuffles are enough");
             });

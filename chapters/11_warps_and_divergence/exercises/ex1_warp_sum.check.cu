@@ -26,14 +26,10 @@ TEST_CASE("every warp leaves the sum of its own elements, by its registers alone
 
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(warps);
-        std::uint64_t in_operations = 0;
         lab::count(
             [&] {
-              in_operations = lab::lanes_in_warp_operations([&] {
-                sum_of_warp<<<static_cast<unsigned>(blocks), at.block>>>(d_x.get(), at.n,
-                                                                         sums.get());
-                CUDA_CHECK_LAUNCH();
-              });
+              sum_of_warp<<<static_cast<unsigned>(blocks), at.block>>>(d_x.get(), at.n, sums.get());
+              CUDA_CHECK_LAUNCH();
             },
             [&] { lab::expect_equal("sums", sums.download(), expected); },
             [&](const auto& seen) {
@@ -48,8 +44,7 @@ TEST_CASE("every warp leaves the sum of its own elements, by its registers alone
               lab::exactly("lanes that store a sum", seen.stores().lanes, warps,
                            "one of each warp");
               // Of 32-bit words two each, and something to spare.
-              lab::at_most("lanes that come to a vote or a shuffle, each time anew", in_operations,
-                           12 * blocks * at.block,
+              lab::at_most("votes and shuffles of one lane", seen.exchanges_of_busiest_thread, 12,
                            "each level halves the values that are left: five levels");
             });
       });

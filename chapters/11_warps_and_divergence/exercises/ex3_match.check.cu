@@ -31,8 +31,7 @@ std::vector<unsigned> counted(const std::vector<int>& x, const Keys& keys) {
 
 // What the launch of so many threads may ask for.
 template <class Seen>
-void expect_one_match(const Seen& seen, const std::vector<int>& keys, std::size_t threads,
-                      std::uint64_t in_operations) {
+void expect_one_match(const Seen& seen, const std::vector<int>& keys) {
   const std::size_t n = keys.size();
   std::size_t different = 0;  // keys in each warp, summed
   for (std::size_t first = 0; first < n; first += 32) {
@@ -50,9 +49,10 @@ void expect_one_match(const Seen& seen, const std::vector<int>& keys, std::size_
                "the lanes of a warp load together");
   lab::exactly("requests to shared memory", seen.shared().requests, 0,
                "the lanes agree by warp operations");
-  lab::at_most("lanes that come to a vote, a shuffle or a match, each time anew", in_operations,
-               2 * threads,
+  lab::at_most("votes, shuffles and matches of one lane", seen.exchanges_of_busiest_thread, 2,
                "one match finds all equal keys; a vote before it may say who has an element");
+  lab::at_most("keys that one lane loads", seen.bytes_loaded_by_busiest_thread() / sizeof(int), 1,
+               "one element a thread");
 }
 
 }  // namespace
@@ -78,18 +78,13 @@ TEST_CASE("every key is counted, by one atomic request of each warp") {
           const lab::Array<unsigned> bins(std::vector<unsigned>(of_run.bins(), 0));
           const auto blocks =
               static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.n, at.block)));
-          std::uint64_t in_operations = 0;
           lab::count(
               [&] {
-                in_operations = lab::lanes_in_warp_operations([&] {
-                  count_keys<<<blocks, at.block>>>(d_keys.get(), at.n, bins.get());
-                  CUDA_CHECK_LAUNCH();
-                });
+                count_keys<<<blocks, at.block>>>(d_keys.get(), at.n, bins.get());
+                CUDA_CHECK_LAUNCH();
               },
               [&] { lab::expect_equal("bins", bins.download(), expected); },
-              [&](const auto& seen) {
-                expect_one_match(seen, keys, std::size_t{blocks} * at.block, in_operations);
-              });
+              [&](const auto& seen) { expect_one_match(seen, keys); });
         });
   }
 }
@@ -104,20 +99,15 @@ TEST_CASE("more than 2^16 elements are counted") {
     const lab::Array<int> d_keys(keys);
     const lab::Array<unsigned> bins(std::vector<unsigned>(two.bins(), 0));
     const auto blocks = static_cast<unsigned>(div_up(at.n, 256));
-    std::uint64_t in_operations = 0;
     lab::count(
         [&] {
-          in_operations = lab::lanes_in_warp_operations([&] {
-            count_keys<<<blocks, 256>>>(d_keys.get(), at.n, bins.get());
-            CUDA_CHECK_LAUNCH();
-          });
+          count_keys<<<blocks, 256>>>(d_keys.get(), at.n, bins.get());
+          CUDA_CHECK_LAUNCH();
         },
         [&] {
           lab::expect_equal("bins of " + std::to_string(at.n) + " keys, 0 or 1", bins.download(),
                             counted(keys, two));
         },
-        [&](const auto& seen) {
-          expect_one_match(seen, keys, std::size_t{blocks} * 256, in_operations);
-        });
+        [&](const auto& seen) { expect_one_match(seen, keys); });
   });
 }

@@ -44,6 +44,8 @@ const auto expect_registers = [](const auto& seen, std::size_t columns, int rows
                loads_of_warp * div_up(columns, 32), "the lanes of a warp load a row together");
   lab::at_most("lanes of the busiest warp that load", seen.loads_of_busiest_warp(sizeof(int)),
                32 * loads_of_warp, "a thread has one column");
+  lab::at_most("values that one thread loads", seen.bytes_loaded_by_busiest_thread() / sizeof(int),
+               loads_of_warp, "a thread has one column");
   lab::exactly("lanes that store to y", seen.stores().lanes, values, "each result is stored once");
   lab::exactly("atomics", seen.atomics().requests, 0, "nobody else needs a thread's values");
   lab::exactly("requests to shared memory", seen.shared().requests, 0,

@@ -36,6 +36,7 @@ unsigned blocks_of(std::size_t n, unsigned block) {
 
 // What the kernel asks of memory, for n threads.
 const auto expect_slots = [](const auto& seen, std::size_t n) {
+  using Seen = std::decay_t<decltype(seen)>;
   lab::exactly("requests to local memory", seen.local().requests, 0,
                "the counters lie in shared memory, and nowhere else");
   lab::exactly("lanes that load from x", seen.loads().lanes, n * kRows,
@@ -44,6 +45,11 @@ const auto expect_slots = [](const auto& seen, std::size_t n) {
                "the lanes of a warp load a row together");
   lab::at_most("lanes of the busiest warp that load", seen.loads_of_busiest_warp(sizeof(int)),
                32 * kRows, "a thread has one column");
+  lab::at_most("values that one thread loads", seen.bytes_loaded_by_busiest_thread() / sizeof(int),
+               kRows, "a thread has one column");
+  const auto stores = seen.of_busiest_thread(Seen::Space::kShared, Seen::Operation::kStore);
+  lab::at_most("stores of one thread to shared memory", stores.accesses, 2 * (kRows + kValues),
+               "each thread clears its counters, and counts each of its values there");
   lab::between("lanes that store to shared memory", seen.shared_stores().lanes,
                n * (kRows + kValues), 2 * n * (kRows + kValues),
                "each thread clears its counters, and counts each of its values there");

@@ -16,14 +16,15 @@ __device__ int element_or_zero(const int* x, std::size_t n, unsigned k) {
 }
 
 // In every round each cell of a thread's rod becomes the sum of its neighbours; beyond the ends
-// there are zeros. Leaves a sum in which every cell has a weight of its own.
-template <unsigned kBlocks>
+// there are zeros. Leaves a sum in which every cell has a weight of its own. A trip through the
+// loop is kRoundsOfTrip rounds.
+template <unsigned kBlocks, unsigned kRoundsOfTrip = 1>
 __global__ void __launch_bounds__(kHoldingBlock, std::min(kBlocks, kMostBlocks))
     sum_neighbours(const int* x, std::size_t n, unsigned rounds, unsigned* sums) {
   unsigned cell[kCells];
 #pragma unroll
   for (unsigned k = 0; k < kCells; ++k) cell[k] = element_or_zero(x, n, k);
-#pragma unroll 1
+#pragma unroll kRoundsOfTrip
   for (unsigned round = 0; round < rounds; ++round) {
     unsigned left = 0;
 #pragma unroll
@@ -64,9 +65,16 @@ std::vector<unsigned> sums_of_threads(const std::vector<int>& x, unsigned grid) 
 }
 
 const BoundVersion<void(const int*, std::size_t, unsigned, unsigned*)> kVersions[] = {
-    {"rod_255", sum_neighbours<1>}, {"rod_168", sum_neighbours<3>}, {"rod_128", sum_neighbours<4>},
-    {"rod_96", sum_neighbours<5>},  {"rod_80", sum_neighbours<6>},  {"rod_64", sum_neighbours<8>},
+    {"rod_255", sum_neighbours<1>},
+    {"rod_168", sum_neighbours<3>},
+    {"rod_128", sum_neighbours<4>},
+    {"rod_96", sum_neighbours<5>},
+    {"rod_80", sum_neighbours<6>},
+    {"rod_64", sum_neighbours<8>},
     {"rod_32", sum_neighbours<16>},
+    {"trips_of_two_255", sum_neighbours<1, 2>},
+    {"trips_of_two_168", sum_neighbours<3, 2>},
+    {"trips_of_two_128", sum_neighbours<4, 2>},
 };
 
 int main(int argc, char** argv) {

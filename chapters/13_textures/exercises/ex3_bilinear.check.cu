@@ -63,6 +63,17 @@ std::vector<float> pixels_of(std::size_t width, std::size_t height) {
   return pixels;
 }
 
+// What each thread does, as far as it can be seen in some of the blocks.
+template <class Seen>
+void expect_own_pixels(const Seen& seen) {
+  lab::at_most("bytes that one thread loads", seen.bytes_loaded_by_busiest_thread(),
+               6 * sizeof(float), "its position, of two floats, and its four pixels");
+  lab::at_most("bytes that one thread stores", seen.bytes_stored_by_busiest_thread(), sizeof(float),
+               "its result");
+  lab::at_most("shuffles and votes of one thread", seen.exchanges_of_busiest_thread, 2,
+               "each thread loads its own four pixels");
+}
+
 }  // namespace
 
 TEST_CASE("every result is what the texture unit returns, from four loads") {
@@ -91,6 +102,7 @@ TEST_CASE("every result is what the texture unit returns, from four loads") {
               },
               [&] { lab::expect_equal("result", result.download(), expected); },
               [&](const auto& seen) {
+                expect_own_pixels(seen);
                 lab::at_most("lanes that load", seen.loads().lanes, 6 * at.n,
                              "each thread loads its position, of two floats, and four pixels");
                 lab::at_most("requests of warps to load", seen.loads().requests,
@@ -115,13 +127,20 @@ TEST_CASE("an image of more than 2^15 columns, or rows, is right") {
       const std::vector<float> pixels = pixels_of(width, height);
       const lab::Array<float2> places(positions(n, width, height));
       const lab::Array<float> image(pixels), result(n);
-      bilinear<<<static_cast<unsigned>(div_up(n, 128)), 128>>>(image.get(), static_cast<int>(width),
-                                                               static_cast<int>(height),
-                                                               places.get(), n, result.get());
-      CUDA_CHECK_LAUNCH();
-      lab::expect_equal(
-          "result of an image of " + std::to_string(width) + " x " + std::to_string(height),
-          result.download(), fetched(pixels, width, height, places));
+      const std::vector<float> expected = fetched(pixels, width, height, places);
+      lab::count(
+          [&] {
+            bilinear<<<static_cast<unsigned>(div_up(n, 128)), 128>>>(
+                image.get(), static_cast<int>(width), static_cast<int>(height), places.get(), n,
+                result.get());
+            CUDA_CHECK_LAUNCH();
+          },
+          [&] {
+            lab::expect_equal(
+                "result of an image of " + std::to_string(width) + " x " + std::to_string(height),
+                result.download(), expected);
+          },
+          [&](const auto& seen) { expect_own_pixels(seen); });
     }
   });
 }

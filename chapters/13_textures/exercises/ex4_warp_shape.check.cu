@@ -85,6 +85,9 @@ TEST_CASE("every pixel comes from its place, and a warp reads few sectors at eve
           [&](const auto& seen) {
             lab::exactly("lanes that store a pixel", seen.stores().lanes, image.size(),
                          "each pixel has one thread");
+            lab::at_most("pixels that one thread stores",
+                         seen.bytes_stored_by_busiest_thread() / sizeof(float), 1,
+                         "each pixel has one thread");
             lab::at_most("lanes that load", seen.loads().lanes, image.size(),
                          "a pixel of the result comes from one of the image, and pixel_of() "
                          "loads nothing");

@@ -11,6 +11,7 @@ TEST_CASE("C is right, and one commit group stays in flight") {
       .shapes({{16, 16, 16},
                {16, 16, 64},
                {5, 40, 7},
+               {20, 33, 0},
                {21, 37, 100},
                {33, 20, 33},
                {2, 3, 150},

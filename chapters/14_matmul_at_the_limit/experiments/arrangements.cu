@@ -46,9 +46,9 @@ __device__ void add_products(float (&sum)[kDown][kAcross], const float (&from_a)
   }
 }
 
-// Where the lanes of a warp lie: in rows of eight, or such that neighbours stand one above the
-// other; in pieces that are far apart, or side by side in a square of 64 x 64 elements. The last is
-// kSquareRows, with other words for the same places.
+// Where the lanes of a warp lie: in plain rows, or in pairs, one lane above its neighbour. A warp's
+// pieces of C are far apart, or side by side in a square of 64 x 64 elements. The last one has the
+// places of kSquareRows, computed by another formula.
 enum class Lanes { kRows, kPairs, kSquareRows, kSquarePairs, kSquareRowsInOtherWords };
 
 template <Order kOrder, bool kBFirst, Lanes kLanes>

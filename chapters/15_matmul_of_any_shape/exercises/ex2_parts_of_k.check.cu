@@ -11,6 +11,7 @@ TEST_CASE("C is right for any number of parts, and the parts are even") {
       .shapes({{16, 16, 64},
                {16, 16, 144},
                {5, 7, 3},
+               {20, 33, 0},
                {20, 33, 100},
                {3, 2, 1000},
                {lab::drawn(1, 40), lab::drawn(1, 40), lab::drawn(170, 300)},

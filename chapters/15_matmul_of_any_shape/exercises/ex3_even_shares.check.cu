@@ -68,6 +68,7 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
                {40, 20, 64},
                {33, 34, 100},
                {5, 7, 3},
+               {20, 33, 0},
                {48, 48, 80},
                {lab::drawn(65, 80), lab::drawn(65, 80), lab::drawn(170, 200)},
                {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(400, 900)},

@@ -58,8 +58,8 @@ void launch_tiles(const Columns& p) {
 void launch_even_shares(const Columns& p) {
   CUDA_CHECK(cudaFuncSetAttribute(multiply_shares<Large>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, Large::kBytes));
-  multiply_shares<Large>
-      <<<p.sms, Large::kThreads, Large::kBytes>>>(p.a, p.b, p.c, p.shares<Large>(p.sms), true);
+  const Shares s = p.shares<Large>(p.sms);
+  multiply_shares<Large><<<s.blocks, Large::kThreads, Large::kBytes>>>(p.a, p.b, p.c, s, true);
 }
 
 const Version<Columns> kVersions[] = {

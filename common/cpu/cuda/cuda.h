@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Stands in for <cuda.h>: only the version number. The driver API is not supported on the CPU
-// backend: prepass/refused.h says so of its names.
+// Stands in for <cuda.h>, the driver API: contexts, memory and streams. prepass/refused.h names
+// what is missing.
 #pragma once
 
+#include "../libs/driver/driver_calls.h"
 #include "../runtime/refused.h"
 
 #define CUDA_VERSION 13000

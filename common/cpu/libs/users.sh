@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Prints which of these files need a library of the backend, which is compiled only for those.
 #
-#   users.sh cublas|graphs|textures FILE...
+#   users.sh cublas|driver|graphs|textures FILE...
 library=$1
 shift
 case $library in
@@ -12,8 +12,10 @@ case $library in
     ;;
 esac
 
-# cuBLAS: those that include its header, themselves or through others of them.
-LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' '
+# cuBLAS and the driver API: those that include the header, themselves or through others of them.
+header=cublas_v2.h
+[ "$library" != driver ] || header=cuda.h
+LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' -v header=$header '
 function name_of(path) { sub(/.*\//, "", path); return path }
 {
   files[NR] = $1
@@ -21,7 +23,7 @@ function name_of(path) { sub(/.*\//, "", path); return path }
   includes[NR] = name_of($2)
 }
 END {
-  wanted["cublas_v2.h"] = 1
+  wanted[header] = 1
   do {
     more = 0
     for (i = 1; i <= NR; i++)

@@ -133,11 +133,15 @@ class Finder {
       if (starts_launch(i)) {
         read_launch(i);
         i += 2;
+      } else if (s_.is(i, "<") && i > 1) {
+        refuse_shifts(i);
       } else if (s_.is(i, "__shared__")) {
         read_shared(i);
       } else if (s_.is(i, "__global__")) {
         read_kernel(i);
       } else if (s_.is_any(i, {"__device__", "__constant__", "__managed__"})) {
+        read_symbols(i);
+      } else if (s_.is(i, "static") && is_in_device_code(i)) {
         read_symbols(i);
       } else if (s_.is(i, "auto")) {
         read_structured_binding(i);
@@ -286,7 +290,34 @@ class Finder {
       throw SourceError(s_.token(launch.arguments).line,
                         "'(' of the kernel's arguments is never closed");
     }
+    refuse_no_kernel(open);
     found_.launches[launch.first] = launch;
+  }
+
+  void refuse_no_kernel(std::size_t open) const {
+    const std::size_t at = (s_.is(open - 1, ">") ? s_.match_angle_backwards(open - 1) : open) - 1;
+    const std::string name = s_.is_identifier(at) ? s_.spelling(at) : "";
+    const bool is_device = host_functions_.of_device.count(name) != 0;
+    const bool is_known = is_device || host_functions_.names.count(name) != 0;
+    if (!is_known || kernels_.count(name) != 0) return;
+    for (std::size_t k = 0; k < s_.size(); ++k) {  // a pointer may have the same name
+      if (s_.is(k, name.c_str()) && !s_.is_any(k + 1, {"(", "<"})) return;
+    }
+    throw SourceError(s_.token(at).line,
+                      "'" + name + "' is launched and is no kernel: declare it __global__" +
+                          (is_device ? " in place of __device__" : ""));
+  }
+
+  // k<<1, 2>>(x): CUDA's are three of each.
+  void refuse_shifts(std::size_t i) const {
+    const bool are_two = s_.is(i, "<") && s_.is(i + 1, "<") && s_.adjacent(i);
+    if (!are_two || kernels_.count(s_.spelling(i - 1)) == 0) return;
+    if (!s_.is_any(i - 2, {";", "{", "}", ")", "else", "do"})) return;
+    for (std::size_t k = i + 2; !ends_search(k); k = s_.skip_brackets(k) + 1) {
+      if (!s_.is(k, ">") || !s_.is(k + 1, ">") || !s_.is(k + 2, "(")) continue;
+      throw SourceError(s_.token(i).line, "a launch has three angle brackets on each side: " +
+                                              s_.spelling(i - 1) + "<<<grid, block>>>(arguments)");
+    }
   }
 
   // The configuration has no comma, but a macro or a pack may still stand for two values.
@@ -355,6 +386,9 @@ class Finder {
       read_copy(i);
       read_assembly(i, false);
       if (is_long_double(i)) found_.long_doubles.insert(i);
+      if (s_.is(i, "new") && !s_.is(i - 1, "operator") && !s_.is(i + 1, "(")) {
+        found_.reworded[i] = {"new (::cuda_cpu::here())"};
+      }
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
       // The C library's, here the backend's.
       if (s_.is_any(i, {"malloc", "free"}) || (s_.is(i, "clock") && s_.is(i + 2, ")"))) {
@@ -460,7 +494,12 @@ class Finder {
       throw SourceError(s_.token(i).line, refusal);
     }
     const std::string name = s_.spelling(i);
-    if (!s_.is(i + 1, "(") || host_functions_.names.count(name) == 0) return;
+    const auto host = host_functions_.names.find(name);
+    if (!s_.is(i + 1, "(") || host == host_functions_.names.end()) return;
+    // CUDA may have another one of that name.
+    const std::size_t count = count_parameters(s_, i + 1);
+    const auto& counts = host->second;
+    if (count != kNone && counts.count(count) == 0 && counts.count(kNone) == 0) return;
     const bool is_evaluated =
         !s_.is_any(s_.parenthesis_around(i) - 1, {"sizeof", "decltype", "alignof", "noexcept"});
     if (belongs_to_another(i) || !is_evaluated) return;
@@ -812,9 +851,18 @@ class Finder {
     return names;
   }
 
+  /// In a block of a function that is for the device only.
+  bool is_in_device_code(std::size_t i) const {
+    return s_.scope(i) == Scope::kBlock &&
+           std::any_of(found_.bodies.begin(), found_.bodies.end(), [i](const auto& body) {
+             return body.open < i && i < body.close && !body.is_for_both;
+           });
+  }
+
   void read_symbols(std::size_t attribute) {
     const Scope scope = s_.scope(attribute);
-    if (scope != Scope::kNamespace && scope != Scope::kMacro) return;
+    const bool is_in_function = is_in_device_code(attribute);
+    if (scope != Scope::kNamespace && scope != Scope::kMacro && !is_in_function) return;
     const std::size_t first = first_specifier(attribute);
     // After `=` or in a parameter list the word belongs to a lambda or a function, not to a
     // variable.
@@ -826,13 +874,17 @@ class Finder {
                    {"template", "extern", "typedef", "using", "__global__", "friend"})) {
       return;
     }
+    if (is_in_function && (!s_.has_any(first, last, {"static"}) ||
+                           s_.has_any(first, last, {"__shared__", "const", "constexpr"}))) {
+      return;
+    }
     const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
     if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;
     bool has_initialiser = false;
     const SymbolTokens symbols{s_.has_any(first, last, {"__managed__"})    ? "kManaged"
                                : s_.has_any(first, last, {"__constant__"}) ? "kConstant"
                                                                            : "kDevice",
-                               declared_names(first, last, &has_initialiser)};
+                               declared_names(first, last, &has_initialiser), is_in_function};
     if (symbols.names.empty()) return;
     bool only_specifiers = true;  // "__host__ __device__" alone, as in a macro's replacement list
     for (std::size_t i = first; i < last; ++i) {

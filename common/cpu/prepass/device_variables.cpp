@@ -14,7 +14,7 @@ class HostCode {
  public:
   HostCode(const Structure& structure, const Constructs& found) : s_(structure), found_(found) {
     for (const auto& [semicolon, symbols] : found.symbols) {
-      if (symbols.space == "kManaged") continue;
+      if (symbols.space == "kManaged" || symbols.is_in_function) continue;
       for (const std::size_t name : symbols.names) {
         if (is_known_when_compiling(name)) continue;
         (symbols.space == "kConstant" ? constants_ : variables_).insert(s_.spelling(name));

@@ -29,10 +29,11 @@ struct SharedTokens {
   std::size_t ordinal;             ///< 1 for the first one on its line
 };
 
-/// Namespace-scope variables declared with __device__, __constant__ or __managed__.
+/// Variables declared with __device__, __constant__ or __managed__, and static ones of device code.
 struct SymbolTokens {
   std::string space;  ///< enumerator of ::cuda_cpu::Space
   std::vector<std::size_t> names;
+  bool is_in_function;
 };
 
 /// What the pre-pass writes in place of a token.

@@ -57,6 +57,17 @@ bool may_be_macro(const std::string& word) {
          });
 }
 
+std::size_t count_parameters(const Structure& s, std::size_t i) {
+  const std::size_t close = s.match(i);
+  if (close == kNone || s.has_any(i, close, {"=", "..."})) return kNone;
+  std::size_t count = close == i + 1 || (close == i + 2 && s.is(i + 1, "void")) ? 0 : 1;
+  for (++i; i < close; ++i) {
+    i = s.is(i, "<") ? std::min(close, s.match_angle(i)) : s.skip_brackets(i);
+    if (s.is(i, ",")) ++count;
+  }
+  return count;
+}
+
 HostFunctions find_host_functions(const Structure& s) {
   HostFunctions found;
   std::set<std::string> others;
@@ -65,6 +76,7 @@ HostFunctions find_host_functions(const Structure& s) {
     if (s.names_device(i)) {
       const std::size_t name = function_name(s, i, s.size());
       if (name != kNone) others.insert(s.spelling(name));
+      if (name != kNone && s.is(i, "__device__")) found.of_device.insert(s.spelling(name));
       continue;
     }
     const bool is_member = s.scope(i) == Scope::kClass;
@@ -78,7 +90,8 @@ HostFunctions find_host_functions(const Structure& s) {
       if (s.names_device(k) || may_be_macro(s.spelling(k))) only_host = false;
     }
     const std::string word = s.spelling(name);
-    if (!is_member) (only_host ? found.names : others).insert(word);
+    if (!is_member && only_host) found.names[word].insert(count_parameters(s, name + 1));
+    if (!is_member && !only_host) others.insert(word);
     const std::size_t first = place_of_attribute(s, s.head(i), name);
     if (only_host && first != kNone) definitions[first] = word;
   }

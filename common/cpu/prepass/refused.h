@@ -71,20 +71,18 @@ constexpr Refused kRefused[] = {
     {"no copies between arrays of several devices",
      {"cudaMemcpy3DPeer cudaMemcpy3DPeerAsync", "cudaMemcpy3DPeerParms"}},
     {"no batches of copies", {"cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync"}},
-    {"no driver API; use the runtime API (cuda...)",
-     {"cuInit cuDriverGetVersion cuDeviceGet cuDeviceGetCount cuDeviceGetName "
-      "cuDeviceGetAttribute cuDeviceTotalMem cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease "
-      "cuCtxCreate cuCtxDestroy cuCtxSetCurrent cuCtxGetCurrent cuCtxSynchronize cuModuleLoad "
+    {"only contexts, memory and streams of the driver API; use the runtime API (cuda...)",
+     {"cuDriverGetVersion cuDeviceTotalMem cuDevicePrimaryCtxSetFlags cuCtxAttach cuCtxDetach "
+      "cuCtxGetFlags cuCtxGetLimit cuCtxSetLimit cuCtxGetApiVersion cuCtxEnablePeerAccess "
+      "cuCtxFromGreenCtx cuGreenCtxCreate cuGreenCtxDestroy cuModuleLoad "
       "cuModuleLoadData cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction cuModuleGetGlobal "
-      "cuLaunchKernel cuMemAlloc cuMemFree cuMemcpyHtoD cuMemcpyDtoH cuMemcpyDtoD cuMemsetD8 "
-      "cuMemsetD32 cuMemGetInfo cuMemGetAllocationGranularity cuMemCreate cuMemAddressReserve "
-      "cuMemMap cuMemSetAccess cuMemUnmap cuMemRelease cuMemAddressFree cuStreamCreate "
-      "cuStreamSynchronize cuEventCreate cuEventRecord cuGetErrorName cuGetErrorString "
-      "cuGetProcAddress cuTensorMapEncodeTiled cudaGetDriverEntryPoint "
+      "cuLibraryLoadData cuLaunchKernel cuMemAllocAsync cuMemAllocHost cuMemcpyDtoD cuMemsetD8 "
+      "cuMemsetD32 cuMemGetAllocationGranularity cuMemCreate cuMemAddressReserve "
+      "cuMemMap cuMemSetAccess cuMemUnmap cuMemRelease cuMemAddressFree cuEventCreate "
+      "cuEventRecord cuGetProcAddress cuTensorMapEncodeTiled cudaGetDriverEntryPoint "
       "cudaGetDriverEntryPointByVersion",
-      "CUdevice CUcontext CUdeviceptr CUmodule CUfunction CUstream CUevent CUresult CUlibrary "
-      "CUkernel CUmemAllocationProp CUmemGenericAllocationHandle CUmemAccessDesc CUtensorMap",
-      "CUDA_SUCCESS"}},
+      "CUmodule CUfunction CUevent CUlibrary CUgreenCtx "
+      "CUkernel CUmemAllocationProp CUmemGenericAllocationHandle CUmemAccessDesc CUtensorMap"}},
     {"ranges and marks of NVTX only",
      {"nvtxRangePushW nvtxRangeStartW nvtxMarkW nvtxMarkEx nvtxNameOsThread nvtxNameOsThreadA "
       "nvtxNameCategory nvtxNameCategoryA nvtxNameCudaStreamA nvtxNameCudaEventA nvtxDomainCreate "

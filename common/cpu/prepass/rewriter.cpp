@@ -73,10 +73,15 @@ class Rewriter {
         "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
         "#define CUDA_CPU_SEEN\n"
         "#endif\n"
-        // The race detector and X-ray look at device code alone. In a lab, whose audit reads every
-        // attribute, all is looked at.
-        "#if !defined(CUDA_CPU_XRAY) || defined(LAB_FILE)\n"
+        // The race detector and X-ray look at device code alone, and at code of the host that
+        // follows where memory is made that both use. In a lab, whose audit reads every attribute,
+        // all is looked at.
+        "#if !defined(CUDA_CPU_XRAY) || defined(LAB_FILE)" +
+        std::string(shares_memory() ? " || 1" : "") +
+        "\n"
+        "#undef CUDA_CPU_HOST_ONLY\n"
         "#define CUDA_CPU_HOST_ONLY\n"
+        "#elif defined(CUDA_CPU_HOST_ONLY)\n"
         "#elif defined(__clang__) || __GNUC__ < 12\n"
         "#define CUDA_CPU_HOST_ONLY __attribute__((no_sanitize(\"thread\")))\n"
         "#else\n"
@@ -93,6 +98,14 @@ class Rewriter {
   }
 
  private:
+  bool shares_memory() const {
+    return std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+      static const std::set<std::string> kCalls{"cudaMallocManaged", "cudaMallocHost",
+                                                "cudaHostAlloc", "cudaHostRegister", "__managed__"};
+      return kCalls.count(file_.spelling(token)) != 0;
+    });
+  }
+
   void warn_of_long_doubles() const {
     int last_line = 0;
     for (const std::size_t i : found_.long_doubles) {
@@ -712,6 +725,9 @@ class Rewriter {
                   where + ").value";
         }
       }
+      out_ += "; static_assert(sizeof(" + type +
+              ") <= 49152, \"too much __shared__ memory: a block has 48 KiB for arrays of fixed "
+              "size; an extern __shared__ array may be larger, after cudaFuncSetAttribute\")";
     }
     if (shared.last < tokens_.size()) {
       // Adds the lines that lie between its first and its last.
@@ -790,10 +806,13 @@ class Rewriter {
         out_ += " static_assert(sizeof(" + word + ") <= 65536, \"__constant__ variable '\" " +
                 literal + " \"' does not fit into the 64 KiB of constant memory\");";
       }
-      out_ += std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
-              (macro_ != nullptr ? "##" : "") + word + "(&" + word + ", sizeof(" + word +
-              "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " + site(at) +
-              ", ::cuda_cpu::may_hold_pointers<decltype(" + word + ")>())";
+      out_ += symbols.is_in_function
+                  ? " ::cuda_cpu::register_static([] {}, "
+                  : std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
+                        (macro_ != nullptr ? "##" : "") + word + "(";
+      out_ += "&" + word + ", sizeof(" + word + "), ::cuda_cpu::Space::" + symbols.space + ", " +
+              literal + ", " + site(at) + ", ::cuda_cpu::may_hold_pointers<decltype(" + word +
+              ")>())";
     }
   }
 

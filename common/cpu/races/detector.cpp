@@ -14,14 +14,17 @@
 
 #include "../engine/meeting/async_copies.h"
 #include "../engine/memory/memory.h"
+#include "../engine/memory/unwritten.h"
 #include "../engine/state/block.h"
 #include "../engine/state/current.h"
 #include "../engine/state/grid.h"
 #include "../engine/state/leaving.h"
 #include "../engine/state/observer.h"
 #include "../engine/state/settings.h"
+#include "../runtime/host_function.h"
 #include "../runtime/work_queues.h"
 #include "findings.h"
+#include "host_uses.h"
 #include "locals.h"
 #include "repetitions.h"
 
@@ -53,17 +56,28 @@ struct CopiedRange {
 constexpr std::size_t kWorksKept = 256;
 constexpr std::size_t kCopiesKept = 256;
 
-/// Lanes of a warp store to one word by one instruction. One of the stores is performed, so where
-/// all store the same that is no race. A hook runs before its store: until the next one does, the
-/// word holds what the earlier lane stored, and then what the later one did.
+/// Threads store to one word. A hook runs before its store: until the next one does, the word holds
+/// what was stored earlier, and then what the later one did. Of lanes of a warp that store by one
+/// instruction one is performed, so where all store the same that is no race.
 struct StoreBySeveral {
   Found found;
+  bool is_one_store;
   std::size_t bytes;
   char earlier[4];
 };
 
+/// What orders the work that runs and the host, whose times these are.
+struct BesideHost {
+  const cuda_cpu::Work* work = nullptr;
+  std::uint64_t from = ~std::uint64_t{0};  // what the host did before comes before the work,
+  std::uint64_t to = ~std::uint64_t{0};    // and what it does from then on, after
+  bool hears = false;                      // it has asked for a word that the host may have set
+};
+
 struct Detector {
   Shadow shadow;
+  HostUses host;
+  BesideHost beside_host;
   std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
   std::deque<Work> works;                         // the latest; the last one runs
   std::deque<CopiedRange> copies;
@@ -72,6 +86,7 @@ struct Detector {
   std::uint32_t first_of_launch = 0;     // the number of the first part of the launch that runs
   Blocks blocks;
   Repetitions repetitions;
+  ThreadName swapped;  // who has made a compare-and-swap last
 };
 
 // A plain pointer: it is followed for every access of the program.
@@ -82,6 +97,7 @@ Detector& detector() { return *the_detector; }
 // Whether stores_by_several has any: asked at every store.
 bool stores_wait = false;
 
+bool copy_begins = false;            // an asynchronous one: what it stores comes later
 __thread const void* constant_read;  // by __ldg: announced, and not yet made
 
 // What a run that takes long says, once.
@@ -126,7 +142,12 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
   if (!same_launch) d->first_of_launch = work.number;
   work.shape = std::move(shape);
   d->unordered.clear();
+  if (!same_launch) d->beside_host = BesideHost{};
   if (const cuda_cpu::Work* const running = cuda_cpu::running_work()) {
+    if (!same_launch) {
+      d->beside_host.work = running;
+      d->beside_host.from = running->sequence;
+    }
     work.stream = running->stream;
     work.sequence = running->sequence;
     for (const Work& other : d->works) {
@@ -178,15 +199,20 @@ struct Checked {
   const char* address;
   std::size_t bytes;
   std::size_t unit = 4;  // bytes that a cell stands for
+  bool by_host = false;
 };
 
 /// Work that may run beside the one that runs is another stream's, or another node's of a graph.
-Fault fault_beside(const Detector& d, std::uint32_t earlier_work) {
+Fault fault_beside(const Checked& c, std::uint32_t earlier_work) {
+  if (c.by_host) return Fault::kHost;
+  const Detector& d = *c.d;
   const Work* const earlier = find_work(d, earlier_work);
   const bool nodes =
       earlier != nullptr && earlier->stream->is_of_graph && d.works.back().stream->is_of_graph;
   return nodes ? Fault::kOtherNode : Fault::kOtherStream;
 }
+
+const LaunchShape kHostItself{{"", nullptr, 0}, {1, 1, 1}, {1, 1, 1}, false, true};
 
 Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   const Work* const work = find_work(*c.d, earlier_work);
@@ -196,7 +222,10 @@ Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_wo
           earlier,
           c.access,
           work != nullptr ? work->shape : LaunchShape{},
-          c.d->works.back().shape};
+          c.by_host ? kHostItself : c.d->works.back().shape,
+          false,
+          c.order != nullptr && c.d->swapped == c.access.name() &&
+              !c.order->has_fenced(c.access.thread())};
 }
 void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
   add_finding(found_at(c, earlier, earlier_work, fault));
@@ -207,7 +236,10 @@ bool are_one_store(const Access& a, const Access& b) {
 }
 
 void wait_for_store(const Checked& c, const Access& earlier) {
-  StoreBySeveral s{found_at(c, earlier, c.d->running, Fault::kSameWarp), c.unit, {}};
+  StoreBySeveral s{found_at(c, earlier, c.d->running, fault_of(earlier, c.access)),
+                   are_one_store(earlier, c.access),
+                   c.unit,
+                   {}};
   std::memcpy(s.earlier, c.address, s.bytes);
   c.d->stores_by_several.push_back(s);
   stores_wait = true;
@@ -216,8 +248,9 @@ void wait_for_store(const Checked& c, const Access& earlier) {
 __attribute__((noinline)) void compare_stores() {
   const Inside in;
   stores_wait = false;
-  for (const StoreBySeveral& s : detector().stores_by_several) {
-    if (std::memcmp(s.earlier, s.found.address, s.bytes) != 0) add_finding(s.found);
+  for (StoreBySeveral& s : detector().stores_by_several) {
+    s.found.is_same_value = std::memcmp(s.earlier, s.found.address, s.bytes) == 0;
+    if (!s.is_one_store || !s.found.is_same_value) add_finding(s.found);
   }
   detector().stores_by_several.clear();
 }
@@ -230,7 +263,7 @@ bool races_with(const Checked& c, const Access& earlier) {
 }
 
 void report(const Checked& c, const Access& earlier) {
-  if (are_one_store(earlier, c.access)) {
+  if (earlier.use() == kWrites && c.access.use() == kWrites && !copy_begins) {
     wait_for_store(c, earlier);
   } else {
     add(c, earlier, c.d->running, fault_of(earlier, c.access));
@@ -290,7 +323,7 @@ void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
     if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
         (earlier.use() & c.access.use() & kStrong) == 0) {
-      add(c, earlier, cell.work, fault_beside(*c.d, cell.work));
+      add(c, earlier, cell.work, fault_beside(c, cell.work));
     }
   };
   const auto groups = [&](const Group& latest, Groups* others) {
@@ -303,6 +336,41 @@ void check_other_work(const Checked& c, const Cell& cell) {
   one(cell.write);
   if (crowd != nullptr) groups(crowd->strong, &crowd->strongs);
   groups(cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
+}
+
+// ---- the host -----------------------------------------------------------------------------------
+
+/// Work tells the host by a word in memory of what it did.
+void hand_over_to_host(Detector* d) {
+  BesideHost& beside = d->beside_host;
+  if (beside.work == nullptr) return;
+  beside.to = cuda_cpu::host_goes_on();
+  cuda_cpu::host_hears_of(*beside.work);
+}
+
+bool host_was_there_meanwhile(const Detector& d) { return d.host.latest() >= d.beside_host.from; }
+
+/// Against what the host did beside the work that runs.
+void check_against_host(const Checked& c, const char* begin, std::size_t bytes) {
+  BesideHost& beside = c.d->beside_host;
+  // A word that tells of others was read: what the host did before it was set is ordered.
+  if (std::exchange(beside.hears, false)) beside.from = cuda_cpu::host_goes_on();
+  const unsigned use = c.access.use();
+  const bool writes = (use & kWrites) != 0;
+  const bool has_fenced = c.order != nullptr && c.order->has_fenced(c.access.thread());
+  const bool strong = (use & kStrong) != 0;
+  bool is_asked_for = false;  // the host looks whether it was set
+  c.d->host.for_conflicts(
+      begin, bytes, writes, beside.from, [&](const HostUses::One& one, const char* at) {
+        const bool both_strong = (one.use & kStrong) != 0 && (strong || (writes && has_fenced));
+        is_asked_for = is_asked_for || both_strong;
+        if (both_strong || one.time >= beside.to) return;
+        add_finding({Fault::kHost, at, one.bytes, c.access,
+                     Access(one.place, ThreadName{}, Time{}, one.use), c.d->works.back().shape,
+                     kHostItself});
+      });
+  if ((use & kReads) != 0 && strong) beside.hears = true;
+  if (writes && has_fenced && (strong || is_asked_for)) hand_over_to_host(c.d);
 }
 
 void note_progress() {
@@ -610,29 +678,54 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
     if (!may_run_beside(*c.d, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
-    add(at, access_of_copy(copy.writes), copy.work, fault_beside(*c.d, copy.work));
+    add(at, access_of_copy(copy.writes), copy.work, fault_beside(c, copy.work));
   }
+}
+
+/// Against all that works have done to a range which nothing orders before this access.
+void check_beside(Checked c, const char* begin, std::size_t bytes) {
+  Detector& d = *c.d;
+  if (d.unordered.empty()) return;
+  check_against_copies(c, begin, bytes);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page* const page = Shadow::known_page_of(at);
+    if (page == nullptr || page->kind() < Kind::kGlobal) return;
+    d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
+      c.address = at - offset + of;
+      if (may_run_beside(d, cell.work)) check_other_work(c, cell);
+    });
+  });
+}
+
+/// The host uses memory, and work that it does not know to have ended has run before.
+void check_host(const Access& access, const char* begin, std::size_t bytes) {
+  cuda_cpu::when_nothing_runs([&](const cuda_cpu::StreamOrder& known) {
+    Detector& d = detector();
+    d.unordered.clear();
+    for (const Work& work : d.works) {
+      if (work.stream == nullptr || known.covers(work.stream, work.sequence)) continue;
+      d.unordered.push_back(work.number);
+    }
+    Checked c{&d, nullptr, access, begin, bytes};
+    c.by_host = true;
+    check_beside(c, begin, bytes);
+    d.unordered.clear();
+    report_findings();
+  });
 }
 
 /// The runtime itself reads or writes memory, as the work that runs.
 void range_is_used(const void* address, std::size_t bytes, bool writes, const char* call,
-                   cuda_cpu::Site site) {
+                   cuda_cpu::Site site, const void* source) {
   const Inside in;
+  if (writes) cuda_cpu::mark_copied(address, source, bytes);
   Detector& d = detector();
   begin_work(&d, {{call, site.file, site.line}, {}, {}, true}, false);
   const auto* const begin = static_cast<const char*>(address);
-  if (!d.unordered.empty()) {
-    Checked c{&d, nullptr, access_of_copy(writes), begin, 1};
-    check_against_copies(c, begin, bytes);
-    for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
-      Page* const page = Shadow::known_page_of(at);
-      if (page == nullptr || page->kind() < Kind::kGlobal) return;
-      d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
-        c.address = at - offset + of;
-        if (may_run_beside(d, cell.work)) check_other_work(c, cell);
-      });
-    });
+  if (host_was_there_meanwhile(d)) {
+    check_against_host({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
   }
+  check_beside({&d, nullptr, access_of_copy(writes), begin, 1}, begin, bytes);
   d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
   report_findings();
@@ -697,6 +790,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
       (use & kWrites) != 0 && !block->has_fenced(thread)) {
     use &= ~unsigned{kStrong | kVolatile};
   }
+  if ((use & kSwap) != 0) d.swapped = {block->block(), thread};
   if ((use & kStrong) != 0) {
     block->atomic(thread, begin, (use & kReads) != 0, (use & kWrites) != 0,
                   (use & kBlockOnly) != 0);
@@ -718,12 +812,42 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
     check_against_copies(c, begin, bytes);
   }
+  if (cuda_cpu::is_shared_with_host(begin)) check_against_host(c, begin, bytes);
+}
+
+bool is_padding(const char* address) {
+  cuda_cpu::MemoryRange range;
+  return cuda_cpu::find_live_range(address, &range) && range.row_bytes < range.pitch &&
+         (reinterpret_cast<std::uintptr_t>(address) - range.base) % range.pitch >= range.row_bytes;
+}
+
+/// Before an access by the running thread: who reads a word wants it written, and who writes it
+/// has. Said once of each word.
+__attribute__((noinline)) void use_unwritten(BlockOrder* block, const void* address,
+                                             std::size_t bytes, unsigned use, const void* place) {
+  const Inside in;
+  const auto* const begin = static_cast<const char*>(address);
+  const Access access(Place(place), {block->block(), running_thread()}, block->now(), use);
+  const Checked c{&detector(), block, access, begin, bytes};
+  if ((use & kWrites) != 0 && cuda_cpu::rows_are_padded && is_padding(begin)) {
+    add(c, Access{}, c.d->running, Fault::kPadding);
+  } else if ((use & kReads) != 0 && cuda_cpu::is_unwritten(address, bytes, true)) {
+    add(c, Access{}, c.d->running, Fault::kUnset);
+  }
+  cuda_cpu::set_unwritten(address, bytes, false);
+}
+inline void look_at_unwritten(BlockOrder* block, const void* address, std::size_t bytes,
+                              unsigned use, const void* place) {
+  const bool writes = (use & kWrites) != 0;
+  const bool is_of_interest =
+      cuda_cpu::is_unwritten(address, bytes, !writes) || (writes && cuda_cpu::rows_are_padded);
+  if (__builtin_expect(is_of_interest, 0)) use_unwritten(block, address, bytes, use, place);
 }
 
 /// Whether use_word_in_short may be asked.
 bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
   return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
-         constant_read == nullptr && !stores_wait;
+         constant_read == nullptr && !stores_wait && !host_was_there_meanwhile(d);
 }
 
 // ---- what the engine tells ----------------------------------------------------------------------
@@ -735,9 +859,12 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
   if (launch_is_passed_over) {
     [[maybe_unused]] static const int once = std::atexit(say_what_was_passed_over);
+    // Nobody sees what it writes.
+    if (cuda_cpu::unwritten_words.bytes != 0) cuda_cpu::keep_unwritten_memory(true);
     return false;
   }
   d.blocks.clear();
+  d.swapped = {~0u, 0};
   d.shadow.look_again();
   forget_guards();
   blocks_ended = 0;
@@ -842,6 +969,7 @@ void look_for_races(bool on) {
   the_detector->shadow.look_again();
   the_detector->repetitions = Repetitions{};
   are_looked_for = on;
+  cuda_cpu::keep_unwritten_memory(on);
   is_told = false;
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
@@ -849,6 +977,10 @@ void look_for_races(bool on) {
 void next_read_is_constant(const void* address) { constant_read = address; }
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (cuda_cpu::current_thread == nullptr) {
+    note_host(address, bytes, use, place);
+    return;
+  }
   if (stores_wait && !inside) compare_stores();
   if (is_own_local(address, (use & kWrites) != 0, place)) return;
   // An access that reaches into the next page is ignored, too: nobody else's is beside it.
@@ -860,8 +992,24 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   }
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
+  look_at_unwritten(block, address, bytes, use, place);
   const auto* const begin = static_cast<const char*>(address);
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
+}
+
+void note_host(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (!cuda_cpu::host_is_behind || inside || cuda_cpu::running_host_function) return;
+  const Inside in;
+  if (!cuda_cpu::is_shared_with_host(address)) return;
+  const auto* const begin = static_cast<const char*>(address);
+  const std::uint64_t caught_up = cuda_cpu::host_caught_up();
+  const auto size = static_cast<std::uint8_t>(std::min<std::size_t>(bytes, 16));
+  detector().host.note(begin, bytes,
+                       {Place(place), static_cast<std::uint8_t>(use), size, cuda_cpu::host_time()},
+                       caught_up);
+  if ((use & kStrong) == 0 && caught_up < cuda_cpu::latest_unasked()) {
+    check_host(Access(Place(place), ThreadName{}, Time{}, use), begin, bytes);
+  }
 }
 
 void note_async_copy(const void* to, std::size_t bytes, const void* from, std::size_t read,
@@ -870,8 +1018,11 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
   const std::uint32_t thread = running_thread();
+  look_at_unwritten(block, from, read, kReads, place);
   use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
+  copy_begins = true;
   use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
+  copy_begins = false;
   const Inside in;
   const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};
   hand_over_copy(*block, me, copier, kNever, to, bytes, from, read);
@@ -891,6 +1042,7 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
     note_access(address, bytes, use, place);
     return;
   }
+  look_at_unwritten(block, address, bytes, use, place);
   const std::uint32_t thread = running_thread();
   const Access now(Place(place), {block->block(), thread}, block->now(), use);
   const auto log2 = static_cast<std::uint32_t>(__builtin_ctzll(bytes / 4));
@@ -919,7 +1071,10 @@ void note_word_read(const void* address, const void* place) {
   }
   if (!may_go_in_short(d, offset, 4)) {
     note_access(address, 4, kReads, place);
-  } else if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
+    return;
+  }
+  look_at_unwritten(block, address, 4, kReads, place);
+  if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
     use_memory(block, thread, static_cast<const char*>(address), 4, 4, kReads, place);
   }
 }
@@ -930,6 +1085,9 @@ void note_order(const void* address, bool acquires, bool releases, bool block_on
   if (block == nullptr) return;
   const Inside in;
   block->ordered_atomic(running_thread(), address, acquires, releases, block_only);
+  if (releases && !block_only && cuda_cpu::is_shared_with_host(address)) {
+    hand_over_to_host(&detector());
+  }
 }
 
 void note_fence(bool block_only) {

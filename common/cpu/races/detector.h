@@ -4,8 +4,8 @@
 // from the order in which the threads happened to run, so every run finds the same.
 //
 // Works in programs that are built for X-ray, whose hooks tell of each access, and when the program
-// runs with CUDA_CPU_RACES=1. What it does not see: accesses by the host's own code and by other
-// host threads.
+// runs with CUDA_CPU_RACES=1. Of the host it sees what code of the program itself does to memory
+// that it shares with kernels, but nothing that libraries do, and takes its threads for one.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,9 @@ extern bool launch_is_passed_over;
 /// The running CUDA thread uses memory; `use` is made of the bits of Use, `place` the code after
 /// it.
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place);
-/// The same for plain loads and stores of 4, 8 or 16 bytes.
+/// The host does, while work may be under way of which it has not heard that it has ended.
+void note_host(const void* address, std::size_t bytes, unsigned use, const void* place);
+/// The same as note_access for plain loads and stores of 4, 8 or 16 bytes.
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place);
 /// The same for the commonest of all: a plain load of 4 bytes.
 void note_word_read(const void* address, const void* place);

@@ -26,6 +26,7 @@ struct Added {
   Found found;
   Report::Note origin;
   std::string memory;  // "element 3 of the __shared__ array 'tile'"
+  bool is_shared = false;
   // Once it is about to be reported:
   Site earlier{}, later{};
   bool both_write = false;  // in one pair of accesses of these lines
@@ -72,9 +73,23 @@ const char* name_of(const Access& a) {
   return writes ? "a write" : "a read";
 }
 
-/// What would order the two. `one_update`: all threads update one element in one line.
-const char* help_for(Fault fault, bool one_update, bool by_texture) {
-  if (one_update && fault <= Fault::kOtherBlock) {
+/// What would order the two.
+const char* help_for(const Added& added) {
+  const Found& f = added.found;
+  const Fault fault = f.fault;
+  const bool by_texture = ((f.earlier.use() | f.later.use()) & kTexel) == kTexel;
+  if (fault == Fault::kUnset && !added.is_shared) {
+    return "device memory does not start with zeros: copy the data there (cudaMemcpy), fill it "
+           "(cudaMemset), or let a kernel write every element that is read, before this";
+  }
+  if (f.is_locked && fault <= Fault::kOtherBlock) {
+    return "a lock does not order by itself what is done under it: __threadfence() after it was "
+           "taken, and another before it is given back";
+  }
+  if (added.is_in_one_line() && !added.both_write && fault <= Fault::kSameBlock) {
+    return "one line reads and writes: read into a variable, then __syncthreads(), then write";
+  }
+  if (added.is_in_one_line() && added.both_write && fault <= Fault::kOtherBlock) {
     return "several threads use this element at a time: make the update one atomic (atomicAdd, "
            "atomicMax), or give each thread an element of its own";
   }
@@ -95,6 +110,9 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
       "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)",
       "the two are nodes of a graph without a path from one to the other: let one depend on the "
       "other (cudaGraphAddDependencies; in a capture an event that the other's stream waits for)",
+      "the host goes on while kernels and asynchronous copies run: let it wait before it uses the "
+      "same memory, e.g. with cudaStreamSynchronize, cudaEventSynchronize or "
+      "cudaDeviceSynchronize",
       "an atomic whose name ends in _block is one for the threads of its own block only",
       "__ldg is for data that no thread writes while the kernel runs: use a plain load",
       "the thread that copies waits for it first (__pipeline_commit, then __pipeline_wait_prior), "
@@ -106,12 +124,15 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
       "data, with a barrier in between; shared memory does not start with zeros",
       "kernels only read constant memory: the host writes it, by cudaMemcpyToSymbol; what "
       "kernels write is a __device__ variable",
+      "what lies between rows belongs to none: compare the column with the width, in elements, and "
+      "go from row to row by the pitch, in bytes",
   };
-  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kConstantWrite) + 1);
+  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kPadding) + 1);
   return kHelp[static_cast<std::size_t>(fault)];
 }
 
 Site site_of(const Access& a, const LaunchShape& launch) {
+  if (launch.is_host) return cuda_cpu::piece_of(a.place().address(), "").line;
   if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
   return cuda_cpu::piece_of(a.place().address(), launch.kernel.file).line;
 }
@@ -125,7 +146,8 @@ std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
   if (launch.is_call) return launch.kernel.name;
   std::string text;
-  const bool other_work = f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode;
+  const bool other_work =
+      f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode || f.fault == Fault::kHost;
   if (other_work) text = format("kernel '%s', ", launch.kernel.name);
   if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";
@@ -137,7 +159,7 @@ Report report_of(const Added& added) {
   const Found& f = added.found;
   Report r;
   r.site = added.later;
-  if (!f.later_launch.is_call) {
+  if (!f.later_launch.is_call && !f.later_launch.is_host) {
     r.where.inside = true;
     r.where.kernel = f.later_launch.kernel;
     r.where.grid = f.later_launch.grid;
@@ -147,10 +169,15 @@ Report report_of(const Added& added) {
   }
   const std::string maker = maker_of(f);
   std::string note = name_of(f.earlier) + (" by " + maker) + "; nothing orders the two";
+  if (f.is_same_value) note += ", and a race of equal values is one all the same";
   if (f.fault == Fault::kUnset) {
-    r.headline = "read of shared memory that no thread of the block has written yet";
+    r.headline = added.is_shared
+                     ? "read of shared memory that no thread of the block has written yet"
+                     : "read of device memory that nobody has written yet";
   } else if (f.fault == Fault::kConstantWrite) {
     r.headline = "write to constant memory";
+  } else if (f.fault == Fault::kPadding) {
+    r.headline = "write into the padding of a row";
   } else if (f.fault == Fault::kUnderWay) {
     const bool to = (f.earlier.use() & kWrites) != 0;
     r.headline = format("race: %s while an asynchronous copy %s is under way", name_of(f.later),
@@ -162,13 +189,13 @@ Report report_of(const Added& added) {
   } else {
     r.headline = std::string("race: ") + name_of(f.later);
     if (f.later_launch.is_call) r.headline += std::string(" by ") + f.later_launch.kernel.name;
+    if (f.later_launch.is_host) r.headline += " by the host";
   }
   const bool of_one_access = f.fault >= Fault::kUnset;
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
   if (!of_one_access) r.notes.push_back({added.earlier, note});
-  r.notes.push_back(added.origin);
-  r.help = help_for(f.fault, added.is_in_one_line() && added.both_write,
-                    ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
+  if (added.origin.site.file != nullptr) r.notes.push_back(added.origin);
+  r.help = help_for(added);
   return r;
 }
 
@@ -184,7 +211,13 @@ void add_finding(const Found& found) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(found.address) - range.base;
     const std::size_t size = range.element_size > 1 ? range.element_size : found.bytes;
     added.memory = format("element %zu of %s", offset / size, cuda_cpu::memory_name(range).c_str());
+    if (found.fault == Fault::kPadding) {
+      added.memory =
+          format("byte %zu of row %zu; rows of %zu bytes begin every %zu bytes",
+                 offset % range.pitch, offset / range.pitch, range.row_bytes, range.pitch);
+    }
     added.origin = cuda_cpu::origin_note(range);
+    added.is_shared = range.space == cuda_cpu::Space::kShared;
   }
   all.added.push_back(std::move(added));
 }

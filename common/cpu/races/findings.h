@@ -17,6 +17,7 @@ struct LaunchShape {
   cuda_cpu::LaunchedKernel kernel{"", nullptr, 0};
   dim3 grid{1, 1, 1}, block{1, 1, 1};
   bool is_call = false;  ///< of the runtime, in place of a kernel: a copy or fill
+  bool is_host = false;  ///< the host's own code
 };
 
 enum class Fault : std::uint8_t {
@@ -25,13 +26,15 @@ enum class Fault : std::uint8_t {
   kOtherBlock,
   kOtherStream,
   kOtherNode,     ///< of a graph
+  kHost,          ///< the host beside a kernel or copy
   kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
   kConstantLoad,  ///< __ldg of what the kernel writes
   kUnderWay,      ///< of an asynchronous copy that nobody has waited for
   kUpdate,        ///< volatile reads and writes of one word, each pair in one line
   // Those of one access:
-  kUnset,          ///< shared memory is read that nobody has written
+  kUnset,          ///< shared or device memory is read that nobody has written
   kConstantWrite,  ///< a __constant__ variable is written
+  kPadding,        ///< what lies between two rows is written
 };
 
 /// Two accesses that race, or one that is wrong by itself.
@@ -41,6 +44,8 @@ struct Found {
   std::size_t bytes = 0;
   Access earlier, later;
   LaunchShape earlier_launch, later_launch;
+  bool is_same_value = false;  ///< two writes, of the value that was there already
+  bool is_locked = false;  ///< the later one by the thread that took a lock last, without a fence
 };
 
 /// Keeps it for report_findings unless one with the same two places was kept before.

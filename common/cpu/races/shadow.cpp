@@ -18,6 +18,7 @@ namespace {
 Kind kind_of(const void* page) {
   using cuda_cpu::Space;
   if (cuda_cpu::is_on_a_stack(page)) return Kind::kIgnored;
+  if (cuda_cpu::is_device_address(page)) return Kind::kGlobal;
   if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kShared)) return Kind::kShared;
   if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kConstant)) return Kind::kConstant;
   for (const Space space : {Space::kGlobal, Space::kManaged, Space::kHostPinned,
@@ -142,6 +143,7 @@ Page& Shadow::look_up(const void* address) {
   Kind kind = kind_of(begin);
   if (kind != Kind::kIgnored && bytes_of_cells_ + Readers::all_bytes() >= may_take()) {
     if (!is_full_) say_full();
+    if (!is_full_) cuda_cpu::keep_unwritten_memory(false);  // not all writes are seen
     is_full_ = true;
     kind = Kind::kIgnored;
   }

@@ -12,6 +12,7 @@
 #include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "last_words.h"
 #include "pools.h"
@@ -27,7 +28,9 @@ const char* right_free(Space space) {
 }
 
 bool frees(const std::string& call, Space space) {
-  return call == right_free(space) || (call == "cudaFreeAsync" && space == Space::kGlobal);
+  const bool on_device = space == Space::kGlobal;
+  return call == right_free(space) ||
+         (on_device && (call == "cudaFreeAsync" || call == "cuMemFree"));
 }
 
 /// Explains why `pointer` cannot be freed with `call`. Returns cudaErrorInvalidValue.
@@ -43,15 +46,20 @@ int explain_free(const char* call, const void* pointer, Site site) {
   if (!range.live) {
     return misuse(site, error, format("double free with %s", call), {},
                   {origin_note(range), freed_note(range)},
-                  "set the pointer to nullptr when its memory is freed");
+                  site.line == range.freed.line
+                      ? "in a destructor: each copy of the object frees what all of them name, a "
+                        "kernel's parameter, too; pass the pointer, or forbid copies"
+                      : "set the pointer to nullptr when its memory is freed");
   }
   if (*range.name != '\0') {
     return misuse(site, error, format("%s of the variable '%s'", call, range.name), {},
                   {origin_note(range)}, "variables are not freed; only allocations are");
   }
-  if (!frees(call, range.space)) {
+  if (range.is_heap || !frees(call, range.space)) {
     return misuse(site, error, format("%s of memory that %s allocated", call, range.call), {},
-                  {origin_note(range)}, format("free it with %s", right_free(range.space)));
+                  {origin_note(range)},
+                  format("free it with %s",
+                         range.is_heap ? "free or delete in a kernel" : right_free(range.space)));
   }
   return misuse(site, error, format("%s of a pointer into the middle of an allocation", call),
                 {format("the address is byte %zu of %zu", address - range.base, range.size)},
@@ -62,7 +70,7 @@ int explain_free(const char* call, const void* pointer, Site site) {
 bool find_freed(const char* call, const void* pointer, MemoryRange* range) {
   return find_live_range(pointer, range) &&
          range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0' &&
-         frees(call, range->space);
+         !range->is_heap && frees(call, range->space);
 }
 
 /// Host code may write to this memory too, so writes past its end are found only when it is freed.
@@ -86,21 +94,6 @@ void give_back(const MemoryRange& range, Site site) {
   return_to_pool(range.pool, range.size);
 }
 
-cudaError_t free_now(const char* call, const Located<void*>& pointer) {
-  CUDA_CPU_BEGIN_CALL();
-  if (const int error = capture_rules.unsafe(call)) return finish(error);
-  if (pointer.value == nullptr) return cudaSuccess;
-  MemoryRange range;
-  if (!find_freed(call, pointer.value, &range)) {
-    return finish(explain_free(call, pointer.value, pointer.site));
-  }
-  // Like the toolkit's, it waits for the device first.
-  if (const int error = run_all_streams()) return finish(error);
-  look_at_slack(range, pointer.site);
-  give_back(range, pointer.site);
-  return finish(sticky_error());
-}
-
 /// Gives the memory that `request` describes, but for what is named here.
 int give(void** pointer, std::size_t bytes, Space space, const char* call,
          AllocationRequest request) {
@@ -113,6 +106,7 @@ int give(void** pointer, std::size_t bytes, Space space, const char* call,
   }
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
+  request.context = context_rules.current();
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -146,9 +140,25 @@ cudaMemLocation location_of(int device) {
 
 }  // namespace
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request) {
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request,
+                          const char* call) {
   CUDA_CPU_BEGIN_CALL();
-  return finish(give(pointer, bytes, Space::kGlobal, "cudaMalloc", request));
+  return finish(give(pointer, bytes, Space::kGlobal, call, request));
+}
+
+cudaError_t free_memory(const char* call, const Located<void*>& pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (const int error = capture_rules.unsafe(call)) return finish(error);
+  if (pointer.value == nullptr) return cudaSuccess;
+  MemoryRange range;
+  if (!find_freed(call, pointer.value, &range)) {
+    return finish(explain_free(call, pointer.value, pointer.site));
+  }
+  // Like the toolkit's, it waits for the device first.
+  if (const int error = run_all_streams()) return finish(error);
+  look_at_slack(range, pointer.site);
+  give_back(range, pointer.site);
+  return finish(sticky_error());
 }
 
 cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -184,6 +194,8 @@ cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, 
   *pitch = rows;
   request.alignment = std::max(request.alignment, kPitchAlignment);
   request.element_size = 0;  // rows are padded: a flat index says nothing
+  request.row_bytes = width;
+  request.pitch = rows;
   return finish(give(pointer, rows * height, Space::kGlobal, call, request));
 }
 
@@ -209,9 +221,9 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags) {
 
 using namespace cuda_cpu;
 
-cudaError_t cudaFree(Located<void*> pointer) { return free_now("cudaFree", pointer); }
+cudaError_t cudaFree(Located<void*> pointer) { return free_memory("cudaFree", pointer); }
 
-cudaError_t cudaFreeHost(Located<void*> pointer) { return free_now("cudaFreeHost", pointer); }
+cudaError_t cudaFreeHost(Located<void*> pointer) { return free_memory("cudaFreeHost", pointer); }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();

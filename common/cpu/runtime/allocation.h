@@ -25,7 +25,9 @@ AllocationRequest request_for(Site site) {
   return request;
 }
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request);
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request,
+                          const char* call = "cudaMalloc");
+cudaError_t free_memory(const char* call, const Located<void*>& pointer);
 /// `pool` is nullptr for the device's current one.
 cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                              cudaStream_t stream, AllocationRequest request);

@@ -167,7 +167,7 @@ int copy_rows(const WorkLabel& label, const Rows& rows) {
     char* const to = rows.destination + row * rows.destination_pitch;
     const char* const from = rows.source + row * rows.source_pitch;
     tell_of_range(from, rows.width, false, label.call, label.site);
-    tell_of_range(to, rows.width, true, label.call, label.site);
+    tell_of_range(to, rows.width, true, label.call, label.site, from);
     const void* fault = nullptr;
     if (guarded_copy(to, from, rows.width, &fault)) continue;
     const bool in_source = fault >= rows.source && fault < rows.source + rows.source_extent();

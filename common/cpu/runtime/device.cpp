@@ -17,6 +17,7 @@
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "functions.h"
 #include "host_function.h"
@@ -158,7 +159,7 @@ using namespace cuda_cpu;
 cudaError_t cudaGetDeviceCount(int* count) { return give(kDevices, count); }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (properties == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
   cudaDeviceProp p{};
@@ -197,7 +198,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 /// graphics and the PCI bus; a known clock and bus of the memory; copy engines that run beside the
 /// kernels.
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (value == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
   *value = 0;
@@ -216,23 +217,25 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (properties == nullptr) return finish(cudaErrorInvalidValue);
   return give(0, device);
 }
 
 cudaError_t cudaSetDevice(int device) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(is_device(device) ? cudaSuccess : cudaErrorInvalidDevice);
+  CUDA_CPU_BEGIN_QUERY();
+  if (!is_device(device)) return finish(cudaErrorInvalidDevice);
+  context_rules.choose_primary();
+  return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   return give(0, device);
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (count < 0 || (devices == nullptr && count > 0)) return finish(cudaErrorInvalidValue);
   for (int i = 0; i < count; ++i) {
     if (!is_device(devices[i])) return finish(cudaErrorInvalidDevice);
@@ -248,7 +251,7 @@ cudaError_t cudaInitDevice(int device, unsigned int flags, unsigned int how) {
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   const unsigned order = flags & cudaDeviceScheduleMask;
   if ((flags & ~unsigned{cudaDeviceMask}) != 0 || (order & (order - 1)) != 0) {
     return finish(cudaErrorInvalidValue);
@@ -258,7 +261,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags) {
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   return give(device_flags, flags);
 }
 
@@ -274,11 +277,13 @@ cudaError_t cudaDeviceReset() {
   }
   capture_rules.forget();
   run_all_streams();  // so that the output of the last kernel is not lost
-  forget_streams();
-  forget_events();
-  release_everything();
-  forget_pools();
-  restore_symbols();
+  if (!context_rules.reset_primary()) {
+    forget_streams();
+    forget_events();
+    release_everything();
+    forget_pools();
+    restore_symbols();
+  }
   reset_diagnostics(false);
   return cudaSuccess;
 }
@@ -329,7 +334,7 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (text == nullptr || length < int{sizeof(kBusId)}) return finish(cudaErrorInvalidValue);
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
   std::memcpy(text, kBusId, sizeof(kBusId));
@@ -337,7 +342,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (device == nullptr || text == nullptr) return finish(cudaErrorInvalidValue);
   if (std::strcmp(text, kBusId) != 0) return finish(cudaErrorInvalidDevice);
   *device = 0;
@@ -345,7 +350,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  CUDA_CPU_BEGIN_CALL();
+  CUDA_CPU_BEGIN_QUERY();
   if (can == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_device(device) || !is_device(peer)) return finish(cudaErrorInvalidDevice);
   *can = 0;  // a device is not its own peer

@@ -7,6 +7,7 @@
 #include "../engine/state/current.h"
 #include "../engine/state/leaving.h"
 #include "../report/diagnostics.h"
+#include "contexts.h"
 #include "host_function.h"
 
 namespace cuda_cpu {
@@ -71,6 +72,11 @@ cudaError_t finish(int error) {
 int unhandled_misuses() { return unhandled; }
 
 int begin_call() {
+  if (const int error = begin_query()) return error;
+  return context_rules.enter();
+}
+
+int begin_query() {
   if (in_kernel()) {
     Report it = report_here("runtime call from device code", {}, cudaErrorNotPermitted);
     it.help = "only host code may call the CUDA runtime";
@@ -81,6 +87,14 @@ int begin_call() {
   return sticky_error();
 }
 
+void forget_explained() {
+  unhandled -= explained;
+  explained = 0;
+}
+
+KeepLastError::KeepLastError() : kept_(last_error) {}
+KeepLastError::~KeepLastError() { last_error = kept_; }
+
 }  // namespace cuda_cpu
 
 const char* cudaGetErrorName(cudaError_t error) { return cuda_cpu::error_text(error).name; }
@@ -90,8 +104,7 @@ const char* cudaGetErrorString(cudaError_t error) { return cuda_cpu::error_text(
 cudaError_t cudaGetLastError() {
   const cudaError_t error = cudaPeekAtLastError();
   cuda_cpu::last_error = 0;
-  cuda_cpu::unhandled -= cuda_cpu::explained;
-  cuda_cpu::explained = 0;
+  cuda_cpu::forget_explained();
   return error;
 }
 

@@ -25,12 +25,33 @@ int unhandled_misuses();
 /// call.
 int begin_call();
 
+/// The same for a call that asks something and needs no context.
+int begin_query();
+
+/// The program asks for the error of a call that was explained, and so has handled it.
+void forget_explained();
+
+/// While it lives, calls leave alone what cudaGetLastError returns: those of the driver API are
+/// made of the runtime's.
+class KeepLastError {
+ public:
+  KeepLastError();
+  ~KeepLastError();
+  KeepLastError(const KeepLastError&) = delete;
+  KeepLastError& operator=(const KeepLastError&) = delete;
+
+ private:
+  int kept_;
+};
+
 }  // namespace cuda_cpu
 
-/// First statement of a runtime function.
-#define CUDA_CPU_BEGIN_CALL()                                                                 \
-  do {                                                                                        \
-    if (const int begin_error = cuda_cpu::begin_call()) return cuda_cpu::finish(begin_error); \
+/// First statement of a runtime function; and of one that needs no context.
+#define CUDA_CPU_BEGIN_CALL() CUDA_CPU_BEGIN(begin_call)
+#define CUDA_CPU_BEGIN_QUERY() CUDA_CPU_BEGIN(begin_query)
+#define CUDA_CPU_BEGIN(begin)                                                            \
+  do {                                                                                   \
+    if (const int begin_error = cuda_cpu::begin()) return cuda_cpu::finish(begin_error); \
   } while (false)
 
 const char* cudaGetErrorName(cudaError_t error);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kThreadsPerBlock = static_cast<int>(kMaxThreadsPerBlock);
 
-std::atomic<int> pretended{0};  // multiprocessors
+std::atomic<int> pretended{0};     // multiprocessors
+std::atomic<bool> refused{false};  // launches
 
 struct FunctionSettings {
   int dynamic_shared = static_cast<int>(kSharedPerBlock);
@@ -78,6 +79,9 @@ int multiprocessor_count() {
 }
 
 void pretend_multiprocessors(int count) { pretended = count; }
+
+void refuse_launches(bool are_refused) { refused = are_refused; }
+bool launches_are_refused() { return refused; }
 
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
                              int limit, unsigned flags, int* largest) {

@@ -31,6 +31,9 @@ int multiprocessor_count();
 
 /// For tests: what the device says that it has, from now on. 0: what it has.
 void pretend_multiprocessors(int count);
+/// For tests: whether launches are refused from now on, as if there were no registers for them.
+void refuse_launches(bool are_refused);
+bool launches_are_refused();
 
 }  // namespace cuda_cpu
 

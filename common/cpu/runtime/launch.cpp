@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "../engine/memory/memory.h"
+#include "../engine/memory/memory_notes.h"
 #include "../engine/scheduling/run_grid.h"
 #include "../engine/state/device_limits.h"
 #include "../engine/state/settings.h"
@@ -14,6 +15,7 @@
 #include "../report/program_image.h"
 #include "../report/text.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "functions.h"
 #include "work_queues.h"
@@ -34,6 +36,7 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
                to_text(grid).c_str(), to_text(block).c_str());
     return finish(misuse({launched.file, launched.line}, error, headline, {problem}));
   };
+  if (launches_are_refused()) return finish(cudaErrorLaunchOutOfResources);
   if (product(grid) == 0 || product(block) == 0) {
     const bool is_of_block = product(block) == 0;
     return refuse(cudaErrorInvalidConfiguration,
@@ -57,6 +60,11 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
   if (find_stream(config.stream) == nullptr) {
     return refuse(cudaErrorInvalidResourceHandle,
                   "a stream that does not exist; was it destroyed before?");
+  }
+  const bool is_created = find_stream(config.stream) == config.stream;  // not a default stream
+  if (is_created && config.stream->context != context_rules.current()) {
+    return refuse(cudaErrorInvalidResourceHandle,
+                  "the stream belongs to another context than the current one");
   }
   const std::size_t limit = dynamic_shared_limit(function);
   if (config.dynamic_shared_bytes > limit) {
@@ -217,7 +225,12 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
                             const void* pointer, std::size_t alignment, bool is_reference) {
   // A freed device pointer passes: the access itself is reported, with more to say.
   const bool can_be_reached = is_kernel_accessible(pointer) || is_device_address(pointer);
-  if (can_be_reached && reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return true;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+  MemoryRange range;
+  const bool is_of_another = pointer != nullptr && find_live_range(pointer, &range) &&
+                             range.space == Space::kGlobal && range.pool == nullptr &&
+                             range.context != nullptr && range.context != context_rules.current();
+  if (can_be_reached && is_aligned && !is_of_another) return true;
   Report r;
   r.site = {launched.file, launched.line};
   if (is_reference && !can_be_reached) {
@@ -226,6 +239,13 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
         format("argument %zu lies at %p, which is no address that kernels can reach", position + 1,
                pointer));
     r.help = "pass it by value, or refer to managed memory";
+    r.cuda_error = cudaErrorIllegalAddress;
+  } else if (is_of_another) {
+    r.headline = format("memory of another context is passed to kernel '%s'", launched.name);
+    r.details.push_back(format("argument %zu, %p, was allocated while another context was current",
+                               position + 1, pointer));
+    r.notes.push_back(origin_note(range));
+    r.help = "make the context current that owns the memory, or copy from one to the other";
     r.cuda_error = cudaErrorIllegalAddress;
   } else if (can_be_reached) {
     r.headline = format("a misaligned pointer is passed to kernel '%s'", launched.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "work_queues.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "host_function.h"
 
@@ -22,8 +24,10 @@ namespace {
 // A GPU's queue is finite too: beyond this much waiting work an enqueue runs the older half.
 constexpr std::size_t kQueueMax = 1024;
 // A host that asks for nothing that long, while work waits, may be waiting for what the work does:
-// for a callback, or for a word of mapped memory. Then the work runs beside it.
-constexpr auto kHostPatience = std::chrono::milliseconds(500);
+// for a host function, or for a word of mapped memory. Then the work runs beside it, piece by
+// piece. A host that was found to wait so for a host function need not be that patient with others.
+constexpr auto kHostPatience = std::chrono::microseconds(500000);
+constexpr auto kShortPatience = std::chrono::microseconds(500);
 constexpr unsigned kLooks = 10;  // in that time
 
 /// Sequence number up to which each stream must have run.
@@ -37,9 +41,10 @@ struct AllStreams {
   // Every stream that ever existed. A destroyed one stays, so that no other gets its address while
   // the program still holds the handle.
   std::vector<CUstream_st*> created;
-  std::uint64_t sequence = 0;
+  std::atomic<std::uint64_t> sequence{0};
   unsigned long long ids = 1;
-  StreamOrder host;  // what the host has waited for
+  StreamOrder host;  // what the host has waited for, or heard of
+  std::atomic<std::uint64_t> host_caught_up{0}, latest_unasked{0};
   const Work* runs = nullptr;
   /// When its latest work would have ended on a device that begins at once: here work waits until
   /// somebody waits for it, and the host goes on meanwhile. Events measure by that.
@@ -55,6 +60,9 @@ AllStreams& all_streams() {
   static AllStreams* const s = new AllStreams;
   return *s;
 }
+
+/// Only the race detector asks for the order of streams.
+bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
 
 thread_local CUstream_st* thread_stream = nullptr;
 
@@ -117,10 +125,12 @@ bool is_ready(const AllStreams& s, const CUstream_st* stream) {
 }
 
 /// The stream whose first piece of work runs next; nullptr when all that is needed has run.
-CUstream_st* pick_stream(AllStreams& s, Need& need) {
+CUstream_st* pick_stream(AllStreams& s, Need& need, bool is_asked_for) {
   std::vector<CUstream_st*> ready;
   bool any_needed = false;
-  const bool eager_others = schedule().kind == Schedule::Kind::kRandom;
+  // The race detector sees no less without.
+  const bool eager_others =
+      is_asked_for && schedule().kind == Schedule::Kind::kRandom && !order_is_kept();
   for (CUstream_st* const stream : s.streams) {
     if (stream->queue.empty()) continue;
     const bool needed = stream->queue.front().sequence <= need[stream];
@@ -174,22 +184,34 @@ struct OpenMemory {
   ~OpenMemory() { close_device_memory(); }
 };
 
-int run_needed(Need need) {
+/// The host has learned something; `s.mutex` is held.
+void host_learns(AllStreams& s, const StreamOrder& what) {
+  s.host.learn(what);
+  if (!order_is_kept() || !host_is_behind) return;
+  host_is_behind = std::any_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* one) {
+    return !s.host.covers(one, one->latest);
+  });
+  if (!host_is_behind) s.host_caught_up = s.sequence.load();
+}
+
+int run_needed(Need need, bool is_asked_for = true) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::recursive_mutex> one(s.running);
   std::unique_lock<std::mutex> lock(s.mutex);
-  ++s.asked;
+  if (is_asked_for) ++s.asked;
   close_need(s, &need);
   claim_signals();
   std::optional<OpenMemory> opened;  // by a kernel, closed for host functions and at the end
   while (sticky_error() == 0) {
-    CUstream_st* const stream = pick_stream(s, need);
+    CUstream_st* const stream = pick_stream(s, need, is_asked_for);
     if (stream == nullptr) break;
     Work work = std::move(stream->queue.front());
     stream->queue.pop_front();
     stream->running = true;
     s.runs = &work;
     stream->reached = begin_of(s, *stream, work);
+    // It may tell the host in any way that what comes before it has ended.
+    if (work.is_host_function) host_learns(s, work.knows);
     lock.unlock();
     int error = 0;
     const bool opens = work.run && !work.is_host_function && work.needs_device_memory && !opened;
@@ -205,6 +227,7 @@ int run_needed(Need need) {
     }
     lock.lock();
     s.runs = nullptr;
+    if (!is_asked_for) s.latest_unasked = std::max(s.latest_unasked.load(), work.sequence);
     stream->running = false;
     if (work.run) {
       stream->reached += std::chrono::steady_clock::now() - began;
@@ -217,8 +240,14 @@ int run_needed(Need need) {
   return sticky_error();
 }
 
-/// Only the race detector asks for the order of streams.
-bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
+/// Runs what is needed; then the host knows it.
+int wait_for(Need need, const StreamOrder& learned) {
+  const int error = run_needed(std::move(need));
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  host_learns(s, learned);
+  return error;
+}
 
 /// What work that is put on `stream` now can rely on.
 StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* after) {
@@ -233,6 +262,15 @@ StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* afte
   return known;
 }
 
+/// What one who has waited for `stream` can rely on.
+StreamOrder known_to_waiter(const AllStreams& s, const CUstream_st& stream) {
+  StreamOrder known;
+  for (const CUstream_st* const other : s.streams) {
+    if (is_waited_for(*other, stream)) known.learn(other->ended);
+  }
+  return known;
+}
+
 /// All that waits; `s.mutex` is held.
 Need everything(AllStreams& s) {
   Need need;
@@ -240,28 +278,71 @@ Need everything(AllStreams& s) {
   return need;
 }
 
+/// What runs beside a host that asks for nothing: the first host function and what comes before it;
+/// else the first piece of work. `s.mutex` is held.
+const Work* next_beside_host(const AllStreams& s) {
+  const auto rank = [](const Work& w) { return std::pair(!w.is_host_function, w.sequence); };
+  const Work* next = nullptr;
+  for (const CUstream_st* const stream : s.streams) {
+    for (const Work& work : stream->queue) {
+      if (next == nullptr || rank(work) < rank(*next)) next = &work;
+    }
+  }
+  return next;
+}
+
 /// Looks now and then whether work waits and the host has put on or run none since.
 [[noreturn]] void look_on() {
   AllStreams& s = all_streams();
   std::uint64_t seen = 0;
+  bool is_hasty = false;  // the host has waited for a host function before
+  auto pause = kHostPatience / kLooks;
   for (unsigned looks = 0;;) {
-    std::this_thread::sleep_for(kHostPatience / kLooks);
+    std::this_thread::sleep_for(pause);
     std::unique_lock<std::mutex> lock(s.mutex);
-    const bool waits = std::any_of(s.streams.begin(), s.streams.end(),
-                                   [](const CUstream_st* one) { return !one->queue.empty(); });
-    looks = waits && s.runs == nullptr && s.asked == seen ? looks + 1 : 0;
+    const Work* const next = next_beside_host(s);
+    const bool is_awaited = next != nullptr && next->is_host_function;
+    pause = (is_awaited && is_hasty ? kShortPatience : kHostPatience) / kLooks;
+    looks = next != nullptr && s.runs == nullptr && s.asked == seen ? looks + 1 : 0;
     seen = s.asked;
     if (looks < kLooks) continue;
-    looks = 0;
-    Need need = everything(s);
+    looks = is_awaited ? 0 : kLooks - 1;  // the next piece soon
+    is_hasty = is_hasty || is_awaited;
+    Need need{{next->stream, next->sequence}};
     lock.unlock();
-    run_needed(std::move(need));
+    run_needed(std::move(need), false);
   }
 }
 
 }  // namespace
 
 const Work* running_work() { return all_streams().runs; }
+
+std::uint64_t host_time() { return all_streams().sequence; }
+std::uint64_t host_goes_on() { return ++all_streams().sequence; }
+std::uint64_t host_caught_up() { return all_streams().host_caught_up; }
+
+std::uint64_t latest_unasked() { return all_streams().latest_unasked; }
+
+void when_nothing_runs(const std::function<void(const StreamOrder&)>& use) {
+  AllStreams& s = all_streams();
+  const std::unique_lock<std::recursive_mutex> one(s.running, std::try_to_lock);
+  if (!one.owns_lock()) return;
+  StreamOrder known;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    known = s.host;
+  }
+  use(known);
+}
+
+void host_hears_of(const Work& work) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  StreamOrder heard = work.knows;
+  heard.learn(work.stream, work.sequence);
+  host_learns(s, heard);
+}
 
 CUstream_st* find_stream(CUstream_st* handle) {
   AllStreams& s = all_streams();
@@ -284,6 +365,7 @@ CUstream_st* create_stream(unsigned flags, int priority) {
   stream->flags = flags;
   stream->priority = priority;
   stream->id = ++s.ids;
+  stream->context = context_rules.current();
   s.streams.push_back(stream);
   return stream;
 }
@@ -308,6 +390,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   int captured = 0;
   if (capture_rules.take_work(stream, &work, &captured)) return captured;
   Need need;
+  StreamOrder learned;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
     const std::uint64_t sequence = ++s.sequence;
@@ -325,28 +408,31 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       work.marks->ended = stream->ended;
     }
     stream->queue.push_back(std::move(work));
+    stream->latest = sequence;
+    host_is_behind = order_is_kept();
     ++s.asked;
     if (!wait && !s.has_onlooker) std::thread(look_on).detach();
     s.has_onlooker = s.has_onlooker || !wait;
     if (wait || launches_block()) {
       need[stream] = sequence;
-      s.host.learn(stream->ended);
+      learned = stream->ended;
     } else if (stream->queue.size() > kQueueMax) {
       need[stream] = stream->queue[kQueueMax / 2].sequence;
     }
   }
-  return need.empty() ? 0 : run_needed(std::move(need));
+  return need.empty() ? 0 : wait_for(std::move(need), learned);
 }
 
 int run_all_streams() {
   AllStreams& s = all_streams();
   Need need;
+  StreamOrder learned;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
-    s.host.learn_all(s.sequence);
+    learned.learn_all(s.sequence);
     need = everything(s);
   }
-  return run_needed(std::move(need));
+  return wait_for(std::move(need), learned);
 }
 
 int run_stream(CUstream_st* handle) {
@@ -354,14 +440,15 @@ int run_stream(CUstream_st* handle) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   Need need;
+  StreamOrder learned;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
-    s.host.learn(known_to_next(s, stream, nullptr));
+    learned = known_to_waiter(s, *stream);
     for (CUstream_st* const other : s.streams) {
       if (is_waited_for(*other, *stream)) need[other] = other->last();
     }
   }
-  return run_needed(std::move(need));
+  return wait_for(std::move(need), learned);
 }
 
 int query_stream(CUstream_st* stream) {
@@ -376,7 +463,7 @@ int query_stream(CUstream_st* stream) {
       last = std::max(last, other->last());
     }
     if (is_idle) {
-      s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
+      host_learns(s, known_to_waiter(s, *stream));  // the host was told
       return cudaSuccess;
     }
     if (std::exchange(stream->asked, last) != last) return cudaErrorNotReady;
@@ -392,17 +479,12 @@ bool is_captured(CUstream_st* handle) {
 bool is_done(const Moment& moment) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  if (moment.done) s.host.learn(moment.ended);
+  if (moment.done) host_learns(s, moment.ended);
   return moment.done;
 }
 
 int run_until(const Moment& moment) {
-  AllStreams& s = all_streams();
-  {
-    const std::lock_guard<std::mutex> lock(s.mutex);
-    s.host.learn(moment.ended);
-  }
-  return run_needed({{moment.stream, moment.sequence}});
+  return wait_for({{moment.stream, moment.sequence}}, moment.ended);
 }
 
 void note_unfinished_work() {
@@ -423,6 +505,17 @@ void note_unfinished_work() {
   if (*first->label.kernel != '\0') text += format(" '%s'", first->label.kernel);
   if (count > 1) text += format(" (and %zu more)", count - 1);
   say_note(first->label.site, text, "wait for it, e.g. with cudaDeviceSynchronize");
+}
+
+void destroy_streams_of(const CUctx_st* context) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  for (CUstream_st* const stream : s.created) {
+    if (stream->context == context) stream->destroyed = true;
+  }
+  s.streams.erase(std::remove_if(s.streams.begin(), s.streams.end(),
+                                 [](const CUstream_st* one) { return one->destroyed; }),
+                  s.streams.end());
 }
 
 void forget_streams() {

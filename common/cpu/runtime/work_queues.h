@@ -18,6 +18,7 @@
 #include "../types/site.h"
 #include "types.h"
 
+struct CUctx_st;
 struct CUgraphNode_st;
 
 namespace cuda_cpu {
@@ -111,6 +112,22 @@ struct Work {
 /// The work that runs; null when none does.
 const Work* running_work();
 
+// --- The host among the streams, for the race detector alone ---
+
+/// Counts on whenever work is put on a stream: what the host does now comes before the work with a
+/// larger sequence number.
+std::uint64_t host_time();
+/// Lets it count on, for what is ordered in another way.
+std::uint64_t host_goes_on();
+/// When the host last knew that all work had ended.
+std::uint64_t host_caught_up();
+/// When the latest work ran that nobody had waited for, but beside the host.
+std::uint64_t latest_unasked();
+/// Calls use(what the host knows to have ended), but not while work runs.
+void when_nothing_runs(const std::function<void(const StreamOrder&)>& use);
+/// Work that still runs has told the host of what it did so far.
+void host_hears_of(const Work& work);
+
 /// Puts work on a stream (nullptr: the legacy default stream). It returns a CUDA error code, 0 for
 /// success; a failure becomes the sticky error. With `wait`, or under CUDA_LAUNCH_BLOCKING=1, it
 /// also runs, with all that comes before it. Returns 0, or the error: a stream that does not exist,
@@ -142,6 +159,9 @@ void note_unfinished_work();
 /// Ends every stream that the program created (cudaDeviceReset).
 void forget_streams();
 
+/// Ends the streams that were created in a context. Their work has run.
+void destroy_streams_of(const CUctx_st* context);
+
 }  // namespace cuda_cpu
 
 /// A cudaStream_t points to this.
@@ -150,6 +170,7 @@ struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
+  CUctx_st* context = nullptr;  ///< that was current when it was created
   cudaAccessPolicyWindow window{};
   bool is_default = false;
   bool running = false;
@@ -158,6 +179,7 @@ struct CUstream_st {
   /// When its latest work has ended, as events tell it.
   std::chrono::steady_clock::time_point reached;
   cuda_cpu::StreamOrder ended;  ///< when all its work so far has run
+  std::uint64_t latest = 0;     ///< work that was put on it
   bool is_of_graph = false;     ///< nodes of a graph run in it, in a row
   // While it is captured: by whom, and the nodes that the next one depends on.
   std::shared_ptr<cuda_cpu::Capture> capture;

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../engine/memory/unwritten.h"
 #include "../engine/scheduling/yielding.h"
 #include "../engine/state/current.h"
+#include "../engine/state/observer.h"
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
 #include "../races/locals.h"
@@ -56,8 +58,11 @@ __attribute__((always_inline)) inline void note_plain(const void* address, std::
   if (races::are_looked_for && races::is_own_local(address, operation != Operation::kLoad, place)) {
     return;
   }
-  if (races::Shadow::is_ignored(address)) return;   // only while races are looked for
-  if (cuda_cpu::current_thread == nullptr) return;  // the host
+  if (cuda_cpu::current_thread == nullptr) {
+    if (cuda_cpu::host_is_behind) races::note_host(address, bytes, use_of(operation), place);
+    return;
+  }
+  if (races::Shadow::is_ignored(address)) return;  // only while races are looked for
   if (!races::are_looked_for) {
     note_for_xray(address, bytes, operation, place, xray::Form::kPlain);
   } else if (bytes == 4 && operation == Operation::kLoad) {
@@ -102,7 +107,12 @@ void note_range(const void* range, std::size_t bytes, Operation operation, const
 // memset.
 void note_copy(const void* to, const void* from, std::size_t bytes, const void* place) {
   static __thread bool inside;
-  if (inside || !cuda_cpu::in_kernel() || bytes == 0) return;
+  if (inside || bytes == 0) return;
+  if (cuda_cpu::current_thread == nullptr && cuda_cpu::host_is_behind) {
+    if (from != nullptr) races::note_host(from, bytes, races::kReads, place);
+    races::note_host(to, bytes, races::kWrites, place);
+  }
+  if (!cuda_cpu::in_kernel()) return;
   inside = true;
   if (from != nullptr) note_pieces(from, bytes, largest_piece(bytes), Operation::kLoad, place);
   note_pieces(to, bytes, largest_piece(bytes), Operation::kStore, place);
@@ -134,6 +144,8 @@ namespace cuda_cpu {
 __attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes,
                                              AtomicKind kind, bool block_only) {
   const bool swaps = kind == AtomicKind::kCompareAndSwap;
+  // It may be what sets the word for the first time.
+  if (kind == AtomicKind::kExchange) set_unwritten(address, bytes, false);
   note(address, bytes, Operation::kAtomic, PLACE,
        (block_only ? unsigned{races::kBlockOnly} : 0u) | (swaps ? unsigned{races::kSwap} : 0u),
        kind == AtomicKind::kIncrement ? xray::Form::kIncrement

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "counted.h"
 
+#include <algorithm>
+
 namespace xray {
 
 Request request_of(const Access& access, const Offsets& offsets) {
@@ -45,6 +47,16 @@ std::uint64_t Launch::lanes_of_busiest_warp(Space space, Operation operation,
                                             unsigned bytes_per_lane) const {
   const auto found = busiest_warps.find({space, operation, bytes_per_lane});
   return found == busiest_warps.end() ? 0 : found->second;
+}
+
+void OfThread::join(const OfThread& other) {
+  accesses = std::max(accesses, other.accesses);
+  bytes = std::max(bytes, other.bytes);
+}
+
+OfThread Launch::of_busiest_thread(Space space, Operation operation) const {
+  const auto found = busiest_threads.find({space, operation});
+  return found == busiest_threads.end() ? OfThread{} : found->second;
 }
 
 Counts Launch::total() const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../types/vector_types.h"
@@ -87,6 +88,17 @@ constexpr std::uint64_t kLinesOfArray = std::uint64_t{1} << 40;
 /// warp has in all of them together, at most.
 using BusiestWarps = std::map<std::tuple<Space, Operation, unsigned>, std::uint64_t>;
 
+/// What one thread does by accesses of one kind, of any width: one of 16 bytes is one access.
+struct OfThread {
+  std::uint64_t accesses = 0, bytes = 0;
+
+  /// The larger of each.
+  void join(const OfThread& other);
+};
+/// For space (any but local memory) and operation of accesses: what one thread does at most. The
+/// two numbers may be of different threads.
+using BusiestThreads = std::map<std::pair<Space, Operation>, OfThread>;
+
 /// One launch. Later launches of the same kernel with the same configuration and arguments are not
 /// counted again.
 struct Launch {
@@ -101,6 +113,10 @@ struct Launch {
   std::vector<Access> accesses;   ///< in the order of their lines
   std::vector<Passage> passages;  ///< likewise, one for each line
   BusiestWarps busiest_warps;
+  BusiestThreads busiest_threads;
+  /// How often one thread exchanges values with lanes of its warp, at most: shuffles, votes,
+  /// matches. __syncwarp brings none. (A barrier of the whole grid counts as one.)
+  std::uint64_t exchanges_of_busiest_thread = 0;
   /// How often lanes of a warp that came to a branch together went different ways; going three ways
   /// at once counts as twice. Lanes that end there do not count, nor do those that use no memory
   /// and meet nobody from there on. Where nvcc makes real branches of all of them this is
@@ -117,6 +133,7 @@ struct Launch {
   /// The lanes that one warp has in these accesses, at most.
   std::uint64_t lanes_of_busiest_warp(Space space, Operation operation,
                                       unsigned bytes_per_lane) const;
+  OfThread of_busiest_thread(Space space, Operation operation) const;
   /// The sum over all accesses.
   Counts total() const;
   /// The sum for one line of the source.

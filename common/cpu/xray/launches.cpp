@@ -44,6 +44,7 @@ struct WatchedBlock : BlockLanes {
   WatchedBlock(const Block& block, std::uint64_t number_)
       : number(number_), first_epoch(block.epoch), tally(number_, arrays) {
     lanes.resize(block.count);
+    exchanges.resize(block.count);
   }
 
   /// Counts what the lanes have done since the last barrier. `at_end`: of the block.
@@ -65,6 +66,7 @@ struct WatchedBlock : BlockLanes {
   const std::uint64_t number;
   const std::uint32_t first_epoch;
   BlockTally tally;
+  std::vector<std::uint64_t> exchanges;  // of each thread
 };
 
 WatchedBlock* watched(const Block& block) {
@@ -175,7 +177,13 @@ void barrier_opens(Block& block) {
 
 void thread_meets(Block& block, std::uint32_t mask) {
   const auto number = static_cast<std::size_t>(cuda_cpu::current_thread - block.threads);
-  watched(block)->lanes[number].events.push_back(LaneEvent(mask));
+  WatchedBlock& counted = *watched(block);
+  counted.lanes[number].events.push_back(LaneEvent(mask));
+  ++counted.exchanges[number];
+}
+
+void lanes_met(Block& block, std::uint32_t warp, std::uint32_t lanes) {
+  for (const unsigned lane : LanesOf(lanes)) --watched(block)->exchanges[warp * kLanes + lane];
 }
 
 void block_ends(Block& block) {
@@ -199,6 +207,12 @@ void block_ends(Block& block) {
   for (const auto& [kind, lanes] : ended->tally.busiest_warps()) {
     launch.busiest_warps[kind] = std::max(launch.busiest_warps[kind], lanes);
   }
+  for (const auto& [kind, thread] : ended->tally.busiest_threads()) {
+    launch.busiest_threads[kind].join(thread);
+  }
+  for (const std::uint64_t exchanges : ended->exchanges) {
+    launch.exchanges_of_busiest_thread = std::max(launch.exchanges_of_busiest_thread, exchanges);
+  }
   for (const auto& [key, tally] : ended->tally.tallies()) sums.tallies[key].add(tally);
   for (const auto& [place, passage] : ended->tally.visited()) sums.visited[place] += passage;
   if (sums.keeps_events) {
@@ -217,6 +231,7 @@ constexpr cuda_cpu::Observer kObserver = [] {
   o.block_ends = block_ends;
   o.barrier_opens = barrier_opens;
   o.thread_meets = thread_meets;
+  o.lanes_met = lanes_met;
   return o;
 }();
 

@@ -2,6 +2,7 @@
 #include "tally.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "grouping.h"
 
@@ -247,13 +248,38 @@ void BlockTally::count(const TallyKey& key, const Group& group, const Request& r
   if (is_local) return;
   const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
   if (may_join && !is_atomic) joins_.see(request, last_tally_);
-  lanes_of_warps_[{request.space, request.operation, request.bytes}][warp_] += counts.lanes;
+  auto& of_warps = of_lanes_[{request.space, request.operation, request.bytes}];
+  if (of_warps.size() <= warp_) of_warps.resize(warp_ + 1, {});
+  for (const unsigned lane : LanesOf(request.mask)) ++of_warps[warp_][lane];
 }
 
 BusiestWarps BlockTally::busiest_warps() const {
   BusiestWarps busiest;
-  for (const auto& [kind, lanes] : lanes_of_warps_) {
-    busiest[kind] = *std::max_element(lanes.begin(), lanes.end());
+  for (const auto& [kind, of_warps] : of_lanes_) {
+    for (const auto& lanes : of_warps) {
+      std::uint64_t& most = busiest[kind];
+      most = std::max(most, std::accumulate(lanes.begin(), lanes.end(), std::uint64_t{0}));
+    }
+  }
+  return busiest;
+}
+
+BusiestThreads BlockTally::busiest_threads() const {
+  std::map<BusiestThreads::key_type, std::vector<OfThread>> of_threads;
+  for (const auto& [kind, of_warps] : of_lanes_) {
+    const auto& [space, operation, bytes] = kind;
+    std::vector<OfThread>& threads = of_threads[{space, operation}];
+    threads.resize(std::max(threads.size(), of_warps.size() * kLanes));
+    for (std::size_t i = 0; i < of_warps.size() * kLanes; ++i) {
+      const std::uint64_t accesses = of_warps[i / kLanes][i % kLanes];
+      threads[i].accesses += accesses;
+      threads[i].bytes += accesses * bytes;
+    }
+  }
+  BusiestThreads busiest;
+  for (const auto& [kind, threads] : of_threads) {
+    OfThread& most = busiest[kind];
+    for (const OfThread& thread : threads) most.join(thread);
   }
   return busiest;
 }

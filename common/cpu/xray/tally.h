@@ -85,6 +85,7 @@ class BlockTally {
   /// See Launch.
   std::uint64_t partings() const { return partings_; }
   BusiestWarps busiest_warps() const;
+  BusiestThreads busiest_threads() const;
 
  private:
   /// Counts one visit to a place, or one request, or several if the lanes address different kinds
@@ -102,7 +103,6 @@ class BlockTally {
   void add_visit(const void* place, const Group& group);
   /// The lanes of the group that use this array; returns their mask.
   std::uint32_t add_local(const Instruction& instruction, const Group& group, std::uint32_t array);
-  static constexpr std::size_t kMostWarps = 1024 / kLanes;
 
   const std::uint64_t block_;
   std::size_t warp_ = 0;
@@ -117,7 +117,8 @@ class BlockTally {
   Tallies tallies_;
   Visited visited_;
   std::uint64_t partings_ = 0;
-  std::map<BusiestWarps::key_type, std::array<std::uint64_t, kMostWarps>> lanes_of_warps_;
+  /// For each kind of access and each warp: how many each lane has made.
+  std::map<BusiestWarps::key_type, std::vector<std::array<std::uint32_t, kLanes>>> of_lanes_;
   TallyKey last_key_;  // mostly the next key is the same
   Tally* last_tally_ = nullptr;
 };

@@ -63,11 +63,11 @@ COURSE = [
     ("07_naive_matmul", "default", "columns_along_x", "07  ... side by side"),
     ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
-    ("14_matmul_at_the_limit", "h200_orders.csv", "addresses_once", "14  addresses computed once"),
-    ("14_matmul_at_the_limit", "h200_orders.csv", "b_first", "14  two slices, B read first"),
-    ("14_matmul_at_the_limit", "h200_orders.csv", "lanes_in_rows", "14  large tiles, an order of products"),
+    ("14_matmul_at_the_limit", "h200_turns.csv", "addresses_once", "14  addresses computed once"),
+    ("14_matmul_at_the_limit", "h200_turns.csv", "b_first", "14  two slices, B read first"),
+    ("14_matmul_at_the_limit", "h200_turns.csv", "lanes_in_rows", "14  large tiles, an order of products"),
     ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  a kernel chosen by shape"),
-    ("14_matmul_at_the_limit", "h200_orders.csv", "cublas", "cuBLAS"),
+    ("14_matmul_at_the_limit", "h200_turns.csv", "cublas", "cuBLAS"),
 ]
 
 
@@ -93,7 +93,7 @@ def course():
     style.save(fig, "course", "The ladder of the product, through four chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
-               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("h200_orders.csv"))
+               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("h200_turns.csv"))
 
 
 tiles()

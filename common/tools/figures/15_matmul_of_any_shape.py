@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 15: the sawtooth of predicted time over columns, and the choice among many kernels at 600 random shapes."""
+"""Chapter 15: the sawtooth of time over columns, and the choice among many kernels at 600 random shapes."""
 
 import math
 import statistics
@@ -7,40 +7,27 @@ import statistics
 from . import style
 
 
-def waves_of(height, width, n):
-    """The tiles of the fullest of 132 multiprocessors for a C of 1536 x n."""
-    return -(-(1536 // height) * -(-n // width) // 132)
-
-
-def even_shares(n):
-    """Predicted microseconds: as `us_of_even_shares` of the program."""
-    tiles = 12 * -(-n // 256)
-    dealt = tiles if tiles % 132 == 0 else max(tiles // 132 - 1, 0) * 132
-    visits = dealt // 132 + (2 if dealt < tiles else 0)
-    return 3.4 + visits * 7.1 + math.ceil(tiles * 256 / min(132, tiles * 32)) * 2.96
-
-
 def sawtooth():
-    """Predicted times over the columns of C, and per column: whole tiles step up where a wave is full. The numbers are
-    those of the program's model; nothing here is measured."""
+    """Times over the columns of C, and what they are of the peak: whole tiles step up where a wave is full."""
+    rows = style.rows("sawtooth")
     fig, (time, share) = style.axes(height=4.6, nrows=2, sharex=True)
-    columns = sorted([*range(256, 8449, 256), 2820, 5636])
-    ways = (("whole tiles", style.BLUE, "-", "o", lambda n: 3.4 + waves_of(128, 256, n) * (7.1 + 256 * 2.53)),
-            ("small tiles", style.GREEN, "-.", "^", lambda n: 3.4 + waves_of(64, 128, n) * (1.0 + 256 * 0.67)),
-            ("even shares", style.RED, "--", "s", even_shares))
+    looks = {"whole_tiles": ("whole tiles", style.BLUE, "-", "o"), "small_tiles": ("small tiles", style.GREEN, "-.", "^"),
+             "even_shares": ("even shares", style.RED, "--", "s"), "cublas": ("cuBLAS", style.GREY, ":", "")}
     said = []
-    for name, color, line, marker, us in ways:
+    for version, (name, color, line, marker) in looks.items():
         look = {"color": color, "linestyle": line, "marker": marker, "markersize": 3.5, "linewidth": 1.6, "label": name}
-        ms = [us(n) / 1000 for n in columns]
-        time.plot(columns, ms, **look)
-        share.plot(columns, [1e6 * t / n for t, n in zip(ms, columns)], **look)
+        n, ms = style.series(rows, version + r"=(\d+)", "median_ms")
+        time.plot(n, ms, **look)
+        _, percent = style.series(rows, version + r"=(\d+)", "of_percent")
+        share.plot(n, percent, **look)
         said.append(f"{name} from {ms[0]:.2f} to {ms[-1]:.2f} ms")
-    time.set(ylabel="predicted [ms]", ylim=(0, None), xticks=[0, 2816, 5632, 8448])
-    share.set(ylabel="ns per column", ylim=(0, 800), xlabel="columns of C")
+    waves = [n for n in range(1, n[-1]) if n % 2816 == 0] + [n[-1]]
+    time.set(ylabel="time [ms]", ylim=(0, None), xticks=[0, *waves])
+    share.set(ylabel="of the peak [%]", ylim=(0, 100), xlabel="columns of C")
     time.legend(loc="upper left")
-    style.save(fig, "sawtooth", "By the model: a product of 1536 x n x 4096 over its columns n",
-               "Predicted, not measured. Above times: " + "; ".join(said) + ". Those of whole tiles go up in steps, where the tiles "
-               "fill one wave, and two. Below the time per column: a sawtooth.")
+    style.save(fig, "sawtooth", "A product of 1536 x n x 4096 over its columns n",
+               "Above times: " + "; ".join(said) + ". Those of whole tiles go up in steps, where the tiles fill one wave, and two. "
+               "Below what they are of the peak: a sawtooth.", rows)
 
 
 def shapes(measured):

@@ -39,17 +39,32 @@ def name_of(text):
     text = re.sub(r"\b(operator) ?\(\)", r"\1[]call", text)
     if "::<lambda" in text and text.rstrip().endswith(")>"):
         return "", ""
-    depth, at = 0, len(text.rstrip())
-    for at in range(text.rfind(")"), -1, -1):
-        depth += (text[at] == ")") - (text[at] == "(")
-        if depth == 0:
-            break
-    text = text[:at]
+    text = text[: begin_of_parameters(text)]
     operator = re.search(r"\boperator\b.*$", text)
     name = re.sub(r"\s", "", operator[0]) if operator else (re.search(r"~?\w+(?=(<.*>)?$)", text) or [""])[0]
     before = text[: operator.start()] if operator else re.sub(r"~?\w+(<.*>)?$", "", text)
     outer = re.search(r"(\w+)(<[^ ]*>)?::$", before.replace(", ", ","))
     return outer[1] if outer else "", name.replace("[]call", "()")
+
+
+def begin_of_parameters(text):
+    depth, at = 0, len(text.rstrip())
+    for at in range(text.rfind(")"), -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            break
+    return at
+
+
+def count_parameters(text):
+    """Of "(int, std::pair<int, int>) const"."""
+    depth, count = 0, 0 if re.match(r"\( *(void *)?\)", text) else 1
+    for c in text:
+        depth += (c in "([{<") - (c in ")]}>")
+        if depth == 0:
+            break
+        count += c == "," and depth == 1
+    return count
 
 
 class Sides:
@@ -64,6 +79,7 @@ class Sides:
                     self.macros.setdefault(tokens[1].text, set()).update(t.text for t in tokens[2:])
         # {(class, name): set of sides, of all its declarations}, {name: the same}
         self.functions, self.variables = collections.defaultdict(set), collections.defaultdict(set)
+        self.counts = collections.defaultdict(set)  # of functions: {(class, name): numbers of parameters}
         self.classes, self.namespaces = set(), set()
         self.places = collections.defaultdict(list)  # of functions with a body: (path, begin, end)
         self.lambdas = []  # those that say where they run: the same
@@ -145,6 +161,7 @@ class Sides:
             return
         key = of_class, name
         self.functions[key].add(self.side(head[:at]))
+        self.counts[key].add(count_parameters(" ".join(texts[open_at:])))
         if declared.body:
             self.places[key].append((path, declared.begin, declared.end))
 
@@ -237,9 +254,13 @@ class Check:
         text = node.text if node else ""
         mangled = self.mangled.get(key, "")
         of_class, name = name_of(text)
+        text = text.partition(" [with ")[0]
         if "<lambda" in text and name == "":
             return self.look(key, root, seen)
         side = self.sides.of_function((of_class, name))
+        declared = self.sides.counts.get((of_class, name))
+        if side == "host" and not of_class and declared and count_parameters(text[begin_of_parameters(text) :]) not in declared:
+            side = ""  # CUDA's of that name
         if side in ("both", "unknown") and self.strict:
             return self.look(key, root, seen)
         if side == "both" and not self.asks_for_side:

@@ -25,7 +25,7 @@ from .. import cpp
 from . import device_code
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx")
-USES_CUBLAS = re.compile(r"cublas(_v2|Lt)\.h$")
+USES = {"-lcublas": re.compile(r"cublas(_v2|Lt)\.h$"), "-lcuda": re.compile(r"include/cuda\.h$")}
 # Headers of cuda::std that the standard library has as well.
 OF_STANDARD = set(
     "array bit cmath complex cstddef cstdint cstdlib cstring functional initializer_list iterator limits numeric optional"
@@ -215,15 +215,15 @@ class Build:
         self.files, self.includes, defines = own_files(), own_includes(), own_defines()
         self.flags = flags + [f"-D{d}" for d in defines]
         self.flags += [f"-I{os.path.dirname(f) or '.'}" for f in self.files] + [f"-I{i}" for i in self.includes]
-        # Without a GPU the backend's own cuBLAS takes its place.
-        self.libraries = [w for w in typed("LIBS") if not (library and w in ("-lcublas", "-lcublasLt"))]
+        # Without a GPU the backend's own cuBLAS and driver API take their place.
+        self.libraries = [w for w in typed("LIBS") if not (library and w in ("-lcublas", "-lcublasLt", "-lcuda"))]
         self.defines = [f"--define={d}" if "=" in d else f"--define={d}=1" for d in defines]
         # What the pre-pass makes of a file depends on its macros, and on where headers are found.
         told = "".join(f"{word}\n" for word in self.defines + self.includes)
         self.mirror = "build/own/src" + (f"+{zlib.crc32(told.encode())}" if told else "")
         self.parts = f"{target}.parts"
         os.makedirs(self.parts, exist_ok=True)
-        self.more_flags, self.uses_cublas, self.copies = [], False, []
+        self.more_flags, self.uses, self.copies = [], set(), []
         self.originals = {}  # of copies
 
     def run(self):
@@ -240,8 +240,8 @@ class Build:
         last = []
         if self.library:
             last = [*self.libraries_of_the_backend(), self.library]
-        elif self.uses_cublas:
-            self.libraries.append("-lcublas")
+        else:
+            self.libraries += sorted(self.uses)
         if not same or is_old(self.target, *objects, *last):
             new = f"{self.target}.{os.getpid()}"
             of_backend = ["-ldl"] if self.library else []
@@ -264,7 +264,7 @@ class Build:
         if not same or is_old(made, source, *parts()):
             print(f"  nvcc  {source}", flush=True)
             run([*self.tool, *self.flags, "-MD", "-MF", f"{made}.d", "-c", "-o", made, source])
-        self.uses_cublas = self.uses_cublas or any(USES_CUBLAS.search(part) for part in parts())
+        self.uses |= {library for library, header in USES.items() if any(header.search(part) for part in parts())}
 
     def on_the_cpu(self, source, made, same):
         copies = []
@@ -320,7 +320,7 @@ class Build:
     def libraries_of_the_backend(self):
         """Those that the program uses; X-ray does not look into them."""
         found = []
-        for name in ("graphs", "textures", "cublas"):
+        for name in ("driver", "graphs", "textures", "cublas"):
             if subprocess.run(["common/cpu/libs/users.sh", name, *self.copies], capture_output=True, check=False).stdout:
                 folder = os.path.dirname(self.library).replace("cpu-xray", "cpu")
                 found.append(os.environ["CUBLAS"] if name == "cublas" else f"{folder}/{name}.o")

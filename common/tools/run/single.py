@@ -14,6 +14,7 @@ import sys
 from .. import cpp
 
 COMMON = "common/common.cuh"
+LIBRARIES = {"cublas_v2.h": "-lcublas", "<cuda.h>": "-lcuda"}
 HARNESS = ("check", "timer", "memory", "compare", "options", "device", "yardsticks", "csv", "table", "matrix")  # in the order of who needs whom
 
 
@@ -181,7 +182,8 @@ def single(path):
             system += of_system  # the program may rely on each of them
             headers[f"common/{name}.cuh"] = text.replace("#pragma once\n", "", 1)
     headers = {name: pieces(cpp.source_of(text.encode(), name)) for name, text in {**headers, **parts}.items()}
-    libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *parts.values())) else ""
+    texts = (*system, code, *parts.values())
+    libraries = "".join(f" {flag}" for header, flag in LIBRARIES.items() if any(header in text for text in texts))
     comment = source.text(0, begin).rstrip("\n").split("\n")
     comment[1:1] = [f"// {os.path.relpath(path)}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
     lines = comment + ["", *(f"#include {name}" for name in sorted(set(system))), ""]

@@ -11,6 +11,7 @@ __global__ void wrong_body(float* x) {
   __shared__ flaot tile[32];  // ERROR
   __shared__ float line[undeclared_size];  // ERROR
   extern __shared__ flaot dynamic[];  // ERROR
+  __shared__ float too_large[128][128];  // ERROR
   if (threadIdx.x == 0) return 1;  // ERROR
   x[0] = undeclared_value;  // ERROR
   asm volatile("membar.gl;");  // ERROR

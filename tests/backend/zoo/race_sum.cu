@@ -46,6 +46,60 @@
 // EXPECT: {file}:{free}: error: race: a write by cudaFreeAsync
 // EXPECT: {file}:{use}: note: a write by kernel 'use'
 // EXPECT: help: the two are in streams that do not wait for each other
+//
+// CASE: static_array
+// The array is a static variable of the kernel: global memory, too, and each instance of a template
+// has its own.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{turn_static}: note: a read by thread
+// EXPECT: of the __device__ variable 'turned'
+// EXPECT: {file}:{turned}: note: declared here
+// EXPECT: {file}:{static_sum}: error: race: a
+// EXPECT: element 0 of the __device__ variable 'sum'
+// EXPECT-NOT: address 0x
+//
+// CASE: static_array_right
+// The same with barriers, and one atomic.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT-NOT: error
+// EXPECT-STDOUT: 63 64
+// EXPECT-STATUS: 0
+//
+// CASE: in_one_line
+// A statement reads what others write in it: a barrier has no place in it.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{one_line}: error: race: a
+// EXPECT: help: one line reads and writes: read into a variable, then __syncthreads(), then write
+//
+// CASE: equal_values
+// All write what is there already: it is a race all the same. In the next one they differ.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{equal}: note: a write by block
+// EXPECT: nothing orders the two, and a race of equal values is one all the same
+//
+// CASE: different_values
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{different}: note: a write by block
+// EXPECT-NOT: equal values
+//
+// CASE: lock_without_fences
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{locked}: error: race: a
+// EXPECT: help: a lock does not order by itself what is done under it: __threadfence()
+// EXPECT-NOT: make the update one atomic
+//
+// CASE: lock_with_fences
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT-NOT: error
+// EXPECT-STDOUT: sum 8
+// EXPECT-STATUS: 0
 #include <cstdio>
 
 #include "cases.cuh"
@@ -124,3 +178,73 @@ CASE(freed) {
   cudaStreamDestroy(user);
   cudaStreamDestroy(other);
 }
+
+template <bool kWaits>
+__global__ void turn(int* x) {
+  static __device__ int turned[64];  // @turned
+  static int sum;
+  if (kWaits) {
+    atomicAdd(&sum, 1);
+  } else {
+    sum += 1;  // @static_sum
+  }
+  turned[threadIdx.x] = threadIdx.x;
+  if (kWaits) __syncthreads();
+  x[threadIdx.x] = turned[63 - threadIdx.x];  // @turn_static
+  if (kWaits && threadIdx.x == 0) x[64] = sum;
+}
+template <bool kWaits>
+void turn_and_print() {
+  int *x = nullptr, first[2] = {};
+  cudaMalloc(&x, 65 * sizeof(int));
+  turn<kWaits><<<1, 64>>>(x);
+  cudaMemcpy(first, x, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaMemcpy(first + 1, x + 64, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(x);
+  std::printf("%d %d\n", first[0], first[1]);
+}
+
+CASE(static_array) { turn_and_print<false>(); }
+CASE(static_array_right) { turn_and_print<true>(); }
+
+__global__ void add_neighbour(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x >= 16) s[threadIdx.x] += s[threadIdx.x - 16];  // @one_line
+  x[threadIdx.x] = s[threadIdx.x];
+}
+CASE(in_one_line) {
+  run_on(64, [](int* x) { add_neighbour<<<1, 64>>>(x); });
+}
+
+__global__ void write_one(int* x) {
+  *x = 1;  // @equal
+}
+__global__ void write_index(int* x) {
+  *x = threadIdx.x;  // @different
+}
+CASE(equal_values) {
+  run_on(1, [](int* x) { write_one<<<2, 32>>>(x); });
+}
+CASE(different_values) {
+  run_on(1, [](int* x) { write_index<<<2, 32>>>(x); });
+}
+
+__device__ int lock_word, locked_sum;
+__global__ void add_under_lock(bool has_fences) {
+  while (atomicCAS(&lock_word, 0, 1) != 0) {
+  }
+  if (has_fences) __threadfence();
+  locked_sum += 1;  // @locked
+  if (has_fences) __threadfence();
+  atomicExch(&lock_word, 0);
+}
+void lock(bool has_fences) {
+  add_under_lock<<<8, 1>>>(has_fences);
+  int sum = 0;
+  cudaMemcpyFromSymbol(&sum, locked_sum, sizeof sum);
+  std::printf("sum %d\n", sum);
+}
+CASE(lock_without_fences) { lock(false); }
+CASE(lock_with_fences) { lock(true); }

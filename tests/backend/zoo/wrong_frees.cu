@@ -28,6 +28,11 @@
 // EXPECT: {file}:{double_free_alloc}: note: allocated here by cudaMalloc
 // EXPECT: {file}:{double_free_free}: note: freed here
 //
+// CASE: freed_by_a_copy
+// The destructor of an object frees, and a kernel's parameter is a copy of it.
+// EXPECT: {file}:{destructor}: error: double free with cudaFree
+// EXPECT: help: in a destructor: each copy of the object frees what all of them name
+//
 // CASE: use_after_free
 // The kernel still uses memory that was freed.
 // EXPECT-STATUS: 1
@@ -133,4 +138,16 @@ CASE(memory_not_freed) {
   CUDA_CHECK(cudaMallocManaged(&d_y, 4000));  // @large
   CUDA_CHECK(cudaMalloc(&d_freed, 40000));
   CUDA_CHECK(cudaFree(d_freed));
+}
+
+struct Owner {
+  int* x = nullptr;
+  Owner() { cudaMalloc(&x, sizeof *x); }
+  ~Owner() { cudaFree(x); }  // @destructor
+};
+__global__ void use_owner(Owner owner) { owner.x[0] = 1; }
+CASE(freed_by_a_copy) {
+  const Owner owner;
+  use_owner<<<1, 1>>>(owner);
+  cudaDeviceSynchronize();
 }

@@ -7,13 +7,17 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <mutex>
+#include <new>
 
 #include "../../report/diagnostics.h"
+#include "../../report/source_lines.h"
 #include "../../types/error_codes.h"
+#include "../memory/memory.h"
+#include "../memory/memory_notes.h"
 #include "../state/current.h"
 #include "../state/leaving.h"
+#include "../state/sanitizers.h"
 #include "../state/settings.h"
 
 namespace cuda_cpu {
@@ -21,9 +25,10 @@ namespace {
 
 struct DeviceHeap {
   std::mutex mutex;
-  std::map<std::uintptr_t, std::size_t> blocks;  // where each begins, and its bytes
-  std::size_t used = 0;
+  std::size_t used = 0, blocks = 0;
 };
+// So many blocks have a guard page each; a process may not have many more pieces of memory.
+constexpr std::size_t kGuardedBlocks = 8192;
 
 // Never destroyed, like all memory of the backend.
 DeviceHeap& device_heap() {
@@ -45,33 +50,49 @@ DeviceHeap& device_heap() {
 
 std::atomic<std::size_t> device_heap_bytes{std::size_t{8} << 20};
 
-void* device_malloc(std::size_t bytes) {
+void* device_malloc(std::size_t bytes, Site site, const char* call) {
   DeviceHeap& heap = device_heap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
   if (heap.used + bytes > device_heap_bytes) return nullptr;
-  void* const memory = std::malloc(bytes);
+  AllocationRequest request;
+  request.size = bytes;
+  request.is_heap = true;
+  request.call = call;
+  request.allocated = site;
+  const bool is_guarded = heap.blocks < kGuardedBlocks;
+  void* const memory = is_guarded ? allocate(request) : std::malloc(bytes);
   if (memory == nullptr) return nullptr;
-  heap.blocks[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
+  request.base = reinterpret_cast<std::uintptr_t>(memory);
+  if (!is_guarded) register_range(request);
   heap.used += bytes;
+  ++heap.blocks;
   return memory;
 }
 
-void device_free(void* pointer) {
+void device_free(void* pointer, Site site, const void* caller) {
+  if (pointer == nullptr) return;
+  const auto base = reinterpret_cast<std::uintptr_t>(pointer);
+  MemoryRange range;
+  const bool is_known = find_range(pointer, &range, 0) && range.base == base && range.is_heap;
+  if (!is_known || !range.live) {
+    Report it =
+        report_here(is_known ? "double free in device code" : "free in device code of other memory",
+                    caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress);
+    if (is_known) it.notes = {origin_note(range), freed_note(range)};
+    stop_grid(it);
+  }
   DeviceHeap& heap = device_heap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
-  const auto block = heap.blocks.extract(reinterpret_cast<std::uintptr_t>(pointer));
-  if (!block.empty()) heap.used -= block.mapped();
+  heap.used -= range.size;
+  --heap.blocks;
+  if (is_device_address(pointer)) return release(base, site);
+  unregister_range(base);
   std::free(pointer);
 }
 
 bool is_on_device_heap(const void* address) {
-  DeviceHeap& heap = device_heap();
-  const std::lock_guard<std::mutex> lock(heap.mutex);
-  const auto a = reinterpret_cast<std::uintptr_t>(address);
-  const auto behind = heap.blocks.upper_bound(a);
-  if (behind == heap.blocks.begin()) return false;
-  const auto& [begin, bytes] = *std::prev(behind);
-  return a - begin < bytes;
+  MemoryRange range;
+  return find_live_range(address, &range) && range.is_heap;
 }
 
 std::uint64_t global_timer_ns() {
@@ -122,4 +143,30 @@ extern "C" void __assert_fail(const char* expression, const char* file, int line
                               const char* function) {
   cuda_cpu::fail_assertion(expression, file, line, function);
 }
+#endif
+
+// ASan has a delete of its own, which knows what its new gave.
+void* operator new(std::size_t bytes, cuda_cpu::Site site) noexcept {
+  return cuda_cpu::kAsan ? ::operator new(bytes, std::nothrow)
+                         : cuda_cpu::device_malloc(bytes, site, "new");
+}
+void* operator new[](std::size_t bytes, cuda_cpu::Site site) noexcept {
+  return cuda_cpu::kAsan ? ::operator new[](bytes, std::nothrow)
+                         : cuda_cpu::device_malloc(bytes, site, "new");
+}
+
+#if !defined(CUDA_CPU_ASAN)
+// In place of the library's, which free as well; a program may have others.
+#define CUDA_CPU_DELETE(...)                                          \
+  __attribute__((weak)) void operator delete __VA_ARGS__ noexcept {   \
+    if (cuda_cpu::is_device_address(p) && cuda_cpu::in_kernel()) {    \
+      cuda_cpu::device_free(p, {"", 0}, __builtin_return_address(0)); \
+    } else {                                                          \
+      std::free(p);                                                   \
+    }                                                                 \
+  }
+CUDA_CPU_DELETE((void* p))
+CUDA_CPU_DELETE([](void* p))
+CUDA_CPU_DELETE((void* p, std::size_t))
+CUDA_CPU_DELETE([](void* p, std::size_t))
 #endif

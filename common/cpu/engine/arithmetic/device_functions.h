@@ -74,8 +74,8 @@ inline std::clock_t device_clock() { return static_cast<std::clock_t>(global_tim
 
 /// `malloc` and `free` in device code. The heap has device_heap_bytes (cudaLimitMallocHeapSize);
 /// null when that is used up. No call of the runtime copies from there or to it.
-void* device_malloc(std::size_t bytes);
-void device_free(void* pointer);
+void* device_malloc(std::size_t bytes, Site site = here(), const char* call = "malloc");
+void device_free(void* pointer, Site site = here(), const void* caller = nullptr);
 extern std::atomic<std::size_t> device_heap_bytes;
 bool is_on_device_heap(const void* address);
 
@@ -500,3 +500,7 @@ inline void __threadfence() { cuda_cpu::memory_fence(); }
 inline void __threadfence_system() { cuda_cpu::memory_fence(); }
 
 [[noreturn]] inline void __trap(CUDA_CPU_HERE) { cuda_cpu::trap(file, line); }
+
+/// `new T` in device code becomes `new (here()) T`: null where the heap is used up.
+void* operator new(std::size_t bytes, cuda_cpu::Site site) noexcept;
+void* operator new[](std::size_t bytes, cuda_cpu::Site site) noexcept;

@@ -150,7 +150,10 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
     details.push_back((inside ? format("the address is byte %zu of freed ", address - range.base)
                               : "the address is near freed ") +
                       memory);
-    report->help = "free the memory after the last kernel that uses it";
+    report->help = range.is_heap
+                       ? "free the memory after its last use"
+                       : "free the memory after the last kernel that uses it; an object that is "
+                         "passed by value is copied, and the copy's destructor frees, too";
   } else if (address >= range.end()) {
     const std::size_t past = address - range.end();
     details.push_back("the address is " + (past == 0 ? "right after" : bytes_text(past) + " past") +

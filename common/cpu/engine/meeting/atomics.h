@@ -128,10 +128,15 @@ CUDA_CPU_ATOMIC(atomicSub, int,
                 cuda_cpu::atomic_add(address, static_cast<int>(0u - static_cast<unsigned>(value))))
 CUDA_CPU_ATOMIC(atomicSub, unsigned, cuda_cpu::atomic_add(address, 0u - value))
 
-CUDA_CPU_ATOMIC(atomicExch, int, cuda_cpu::atomic_exchange(address, value))
-CUDA_CPU_ATOMIC(atomicExch, unsigned, cuda_cpu::atomic_exchange(address, value))
-CUDA_CPU_ATOMIC(atomicExch, unsigned long long, cuda_cpu::atomic_exchange(address, value))
-CUDA_CPU_ATOMIC(atomicExch, float, cuda_cpu::atomic_exchange(address, value))
+#define CUDA_CPU_ATOMIC_EXCHANGE(T)                                  \
+  CUDA_CPU_ATOMIC_SCOPES(atomicExch, T, (T * address, T value),      \
+                         CUDA_CPU_ATOMIC_BEGINS(address, kExchange), \
+                         cuda_cpu::atomic_exchange(address, value))
+
+CUDA_CPU_ATOMIC_EXCHANGE(int)
+CUDA_CPU_ATOMIC_EXCHANGE(unsigned)
+CUDA_CPU_ATOMIC_EXCHANGE(unsigned long long)
+CUDA_CPU_ATOMIC_EXCHANGE(float)
 
 #define CUDA_CPU_ATOMIC_MIN_MAX(T)                                \
   CUDA_CPU_ATOMIC_UPDATE(atomicMin, T, value < old ? value : old) \
@@ -171,6 +176,7 @@ CUDA_CPU_ATOMIC_CAS(unsigned short)
 
 // The others are for short_floats.h, which a program may include later.
 #undef CUDA_CPU_ATOMIC_CAS
+#undef CUDA_CPU_ATOMIC_EXCHANGE
 #undef CUDA_CPU_ATOMIC_BITS
 #undef CUDA_CPU_ATOMIC_MIN_MAX
 #undef CUDA_CPU_ATOMIC_INCREMENT

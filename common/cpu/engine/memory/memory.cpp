@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -21,6 +22,7 @@
 #include "../state/pages.h"
 #include "../state/sanitizers.h"
 #include "memory_notes.h"
+#include "unwritten.h"
 
 #ifndef MAP_NORESERVE
 #define MAP_NORESERVE 0
@@ -242,6 +244,7 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
   MemoryRange& range = holding.range;
   Reserve& reserve = reserve_of(s, range.space);
   s.closable.erase(holding.pages);
+  set_unwritten(as_pointer(range.base), range.size, false);
   if (is_on_device(range.space)) s.live_device_bytes -= range.size;
   asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
   // A fresh mapping drops the pages and leaves nothing to touch.
@@ -257,6 +260,10 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
 
 bool is_allocation(const Holding& holding) { return holding.pages != 0; }
 
+// Between them lies all that is registered of what host code and kernels share.
+std::atomic<std::uintptr_t> lowest_shared{~std::uintptr_t{0}}, highest_shared{0};
+bool is_of_both(Space space) { return space == Space::kManaged || space == Space::kHostRegistered; }
+
 /// Something else may begin where a holder did.
 void note_holder(AllMemory& s, const MemoryRange& range) {
   const bool is_shared = range.space == Space::kManaged || range.space == Space::kHostPinned;
@@ -271,6 +278,10 @@ void note_holder(AllMemory& s, const MemoryRange& range) {
 
 void register_range(const MemoryRange& range) {
   const auto [s, lock] = locked_memory();
+  if (is_of_both(range.space)) {
+    lowest_shared = std::min(lowest_shared.load(), range.base);
+    highest_shared = std::max(highest_shared.load(), range.end());
+  }
   s.holdings[range.base] = Holding{range};
   note_holder(s, range);
 }
@@ -363,9 +374,11 @@ void* allocate(const AllocationRequest& request) {
   holding.range.base = pages + mapped_bytes - aligned_bytes;
   std::memset(as_pointer(pages), kPoison, mapped_bytes);
   poison_slack(holding);
+  if (request.row_bytes < request.pitch) rows_are_padded = true;
   if (is_on_device(request.space)) s.live_device_bytes += request.size;
   if (request.space == Space::kGlobal) {
     s.closable[pages] = mapped_bytes;
+    set_unwritten(as_pointer(holding.range.base), request.size, true);
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
   }
   s.holdings[holding.range.base] = holding;
@@ -394,6 +407,17 @@ void release_everything() {
   for (const std::uintptr_t base : registrations) s.holdings.erase(base);
 }
 
+void release_all_of(const CUctx_st* context, Site site) {
+  const auto [s, lock] = locked_memory();
+  std::vector<std::uintptr_t> allocations;
+  for (const auto& [base, holding] : s.holdings) {
+    const MemoryRange& range = holding.range;
+    const bool is_its_own = range.context == context && range.pool == nullptr;
+    if (range.live && is_its_own && is_allocation(holding)) allocations.push_back(base);
+  }
+  for (const std::uintptr_t base : allocations) release_locked(s, s.holdings.at(base), site);
+}
+
 std::size_t device_memory_total() { return all_memory().total; }
 
 std::size_t device_memory_free() {
@@ -407,6 +431,7 @@ LeftMemory device_memory_left() {
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
     if (!is_allocation(entry.second) || !range.live || !is_on_device(range.space)) continue;
+    if (range.is_heap) continue;  // it lasts as long as the program
     ++left.count;
     left.bytes += range.size;
     if (range.size > left.largest.size) left.largest = range;
@@ -435,6 +460,14 @@ bool is_host_visible_address(const void* address) {
   return all_memory().host_visible.holds(address);
 }
 
+bool is_shared_with_host(const void* address) {
+  if (is_host_visible_address(address)) return true;
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  if (a < lowest_shared || a >= highest_shared) return false;
+  MemoryRange range;
+  return find_live_range(address, &range) && is_of_both(range.space);
+}
+
 bool is_kernel_accessible(const void* address) {
   if (address == nullptr || is_device_address(address) || is_host_visible_address(address)) {
     return true;
@@ -458,6 +491,19 @@ void close_device_memory() {
   const auto& last = *s.closable.rbegin();
   const std::uintptr_t first = s.closable.begin()->first;
   protect(first, last.first + last.second - first, PROT_NONE);
+}
+
+void keep_unwritten_memory(bool on) {
+  const auto [s, lock] = locked_memory();
+  const Reserve& reserve = reserve_of(s, Space::kGlobal);
+  const std::size_t room = round_up(reserve.bytes / 32, page_bytes());
+  if (unwritten_words.bits != nullptr) munmap(unwritten_words.bits, room);
+  unwritten_words = UnwrittenWords{};
+  if (!on) return;
+  void* const bits = mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bits == MAP_FAILED) return;
+  unwritten_words = {reserve.base, reserve.bytes, static_cast<std::uint64_t*>(bits)};
 }
 
 OpenAllocation::OpenAllocation(const void* address) {

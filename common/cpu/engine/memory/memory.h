@@ -42,6 +42,9 @@ struct AllocationRequest : MemoryRange {
   std::size_t alignment = 16;
 };
 
+/// Whether some allocation had padded rows.
+inline bool rows_are_padded = false;
+
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.
 void* allocate(const AllocationRequest& request);
 
@@ -50,6 +53,9 @@ void release(std::uintptr_t base, Site site);
 
 /// Ends every allocation and registration (cudaDeviceReset).
 void release_everything();
+
+/// Ends every allocation of a context, but for those from a pool, which belong to none.
+void release_all_of(const CUctx_st* context, Site site);
 
 /// Bytes of device memory: all of it, and what is left.
 std::size_t device_memory_total();
@@ -71,6 +77,9 @@ bool is_device_address(const void* address);
 /// True when `address` lies in the reserve of pinned and managed memory.
 bool is_host_visible_address(const void* address);
 
+/// True when host code and kernels may both use it: pinned, managed or registered.
+bool is_shared_with_host(const void* address);
+
 /// True when a kernel may be given this pointer: null, device, managed, pinned, registered, or a
 /// symbol.
 bool is_kernel_accessible(const void* address);
@@ -78,6 +87,10 @@ bool is_kernel_accessible(const void* address);
 /// Device memory is inaccessible to host code except between these two (nestable).
 void open_device_memory();
 void close_device_memory();
+
+/// Begins to keep which device memory nobody has written, of what is allocated from now on, or ends
+/// it (unwritten.h).
+void keep_unwritten_memory(bool on);
 
 /// Opens the one allocation that holds `address`, for a copy; nothing when it is open or not device
 /// memory.

@@ -28,7 +28,7 @@ inline std::string memory_name(const MemoryRange& range) {
     case Space::kGlobal:
       break;
   }
-  return "device memory";
+  return range.is_heap ? "memory of the device's heap" : "device memory";
 }
 
 /// Where the memory comes from.
@@ -40,6 +40,8 @@ inline Report::Note origin_note(const MemoryRange& range) {
 /// Where it was freed.
 inline Report::Note freed_note(const MemoryRange& range) {
   const bool by_reset = range.freed.file == nullptr;
+  if (!by_reset && *range.freed.file == '\0')
+    return {range.freed, "freed by delete in device code"};
   return {range.freed, by_reset ? "freed by cudaDeviceReset" : "freed here"};
 }
 

@@ -7,6 +7,7 @@
 
 #include "../../types/site.h"
 
+struct CUctx_st;
 struct CUmemPoolHandle_st;
 
 namespace cuda_cpu {
@@ -25,8 +26,12 @@ struct MemoryRange {
   const char* call = "";         ///< "cudaMalloc", "cudaMallocHost", ...
   unsigned host_flags = 0;       ///< cudaHostAlloc or cudaHostRegister flags
   std::size_t element_size = 0;  ///< of a typed allocation, else 0
+  std::size_t row_bytes = 0;     ///< that are used of padded rows
+  std::size_t pitch = 0;         ///< from row to row
+  bool is_heap = false;          ///< from malloc or new in device code
   bool may_hold_pointers = false;
   CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
+  CUctx_st* context = nullptr;         ///< that was current when it was allocated
 
   std::uintptr_t end() const { return base + size; }
 };

@@ -64,8 +64,6 @@ void raise_dynamic_shared_limit(std::size_t bytes);
 /// at a guard page, so that an index past its end faults.
 template <class T>
 CUDA_CPU_UNINSTRUMENTED inline T& shared(const char* name, const char* file, int line) {
-  static_assert(sizeof(T) <= kSharedPerBlock,
-                "too much __shared__ memory: a block has 48 KiB of static shared memory");
   SharedDeclaration& declaration = SharedDeclarationOf<T>::declaration;
   Block* const block = current_block;
   const auto number = static_cast<unsigned>(__atomic_load_n(&declaration.number, __ATOMIC_RELAXED));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "../state/uninstrumented.h"
 #include "marked_pointers.h"
 #include "memory.h"
 
@@ -14,6 +15,19 @@ struct SymbolRegistrar {
   SymbolRegistrar(const volatile void* address, std::size_t size, Space space, const char* name,
                   const char* file, int line, bool may_hold_pointers = false);
 };
+
+/// The same after a static variable of a device function, when a thread comes by. `Place` is
+/// another type at each.
+template <class Place>
+CUDA_CPU_UNINSTRUMENTED inline void register_static(Place, const volatile void* address,
+                                                    std::size_t size, Space space, const char* name,
+                                                    const char* file, int line, bool) {
+  static bool is_known = false;
+  if (!__atomic_load_n(&is_known, __ATOMIC_RELAXED) &&
+      !__atomic_exchange_n(&is_known, true, __ATOMIC_RELAXED)) {
+    const SymbolRegistrar registrar(address, size, space, name, file, line);
+  }
+}
 
 /// Gives every variable its first value back (cudaDeviceReset).
 void restore_symbols();

@@ -10,7 +10,7 @@
 
 namespace cuda_cpu {
 
-enum class AtomicKind { kIncrement, kCompareAndSwap, kOther };
+enum class AtomicKind { kIncrement, kCompareAndSwap, kExchange, kOther };
 
 /// An atomic is one access, whatever it does inside. An increment adds the constant 1.
 /// `block_only`: its scope is the block.

@@ -3,6 +3,7 @@
 // Everywhere else the pointer is null, and costs one test for each grid, block and barrier.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,9 +41,9 @@ struct Observer {
   void (*phase_is_passed)(Block& block, const void* barrier, std::uint32_t phase);
   /// All threads of the grid have arrived, none has gone on.
   void (*grid_barrier_opens)();
-  /// A copy, fill or free that the runtime makes.
+  /// A copy, fill or free that the runtime makes. `source`: of what a copy writes, else null.
   void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
-                        Site site);
+                        Site site, const void* source);
   /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
   void (*time_passes)(double seconds);
   /// The blocks of an observed grid run one after the other, or in turns, but none beside another.
@@ -52,11 +53,15 @@ struct Observer {
 /// Constant-initialised to null; set before main by the program's static initialisers.
 inline const Observer* observer = nullptr;
 
+/// Whether work was put on a stream of which the host does not know that it has ended. Always false
+/// unless ranges that are used are told of.
+inline std::atomic<bool> host_is_behind{false};
+
 /// Tells it, if it wants to know, that a call of the runtime uses memory now.
 inline void tell_of_range(const void* address, std::size_t bytes, bool writes, const char* call,
-                          Site site) {
+                          Site site, const void* source = nullptr) {
   if (observer == nullptr || observer->range_is_used == nullptr) return;
-  observer->range_is_used(address, bytes, writes, call, site);
+  observer->range_is_used(address, bytes, writes, call, site, source);
 }
 
 }  // namespace cuda_cpu

@@ -12,13 +12,15 @@
 
 namespace cuda_cpu {
 void open_device_memory();
-}
+void keep_unwritten_memory(bool on);
+}  // namespace cuda_cpu
 
 namespace thrust::detail {
 
 template <class Policy>
 execution_policy_base<Policy>& strip_const(const execution_policy_base<Policy>& policy) {
-  [[maybe_unused]] static const bool is_open = (cuda_cpu::open_device_memory(), true);
+  [[maybe_unused]] static const bool is_open =
+      (cuda_cpu::open_device_memory(), cuda_cpu::keep_unwritten_memory(false), true);
   cudaDeviceSynchronize();
   return const_cast<execution_policy_base<Policy>&>(policy);
 }

@@ -14,14 +14,16 @@
 
 namespace cuda_cpu {
 void open_device_memory();
-}
+void keep_unwritten_memory(bool on);
+}  // namespace cuda_cpu
 
 namespace thrust::mr {
 
 class new_delete_resource final : public memory_resource<> {
  public:
   void* do_allocate(std::size_t bytes, std::size_t) override {
-    [[maybe_unused]] static const bool is_open = (cuda_cpu::open_device_memory(), true);
+    [[maybe_unused]] static const bool is_open =
+        (cuda_cpu::open_device_memory(), cuda_cpu::keep_unwritten_memory(false), true);
     void* memory = nullptr;
     if (bytes > 0 && cudaMalloc(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
     return memory;

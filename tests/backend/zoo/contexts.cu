@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Contexts of the driver API that are used wrongly.
+//
+// CASE: driver_not_initialised
+// The first call is not cuInit, and the program asks what its error means.
+// EXPECT-STATUS: 0
+// EXPECT: {file}:{early}: error: cuCtxCreate before cuInit
+// EXPECT: help: the first call of the driver API is cuInit(0)
+// EXPECT-STDOUT: CUDA_ERROR_NOT_INITIALIZED: initialization error
+//
+// CASE: thread_without_context
+// A context that one host thread has made is not current in another one.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{elsewhere}: error: cuMemAlloc: no context is current in this host thread
+// EXPECT: help: each host thread has its own: cuCtxPushCurrent or cuCtxSetCurrent makes one current
+//
+// CASE: pointer_of_another_context
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{launch}: error: memory of another context is passed to kernel 'store'
+// EXPECT: {file}:{foreign}: note: allocated here by cuMemAlloc
+// EXPECT: help: make the context current that owns the memory, or copy from one to the other
+//
+// CASE: memory_gone_with_its_context
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{write}: error: use after free (write) in kernel 'store'
+// EXPECT: {file}:{owned}: note: allocated here by cuMemAlloc
+// EXPECT: {file}:{end}: note: freed here
+//
+// CASE: stream_gone_with_its_context
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{late}: error: kernel 'store' cannot be launched with <<<(1,1,1), (1,1,1)>>>
+// EXPECT: a stream that does not exist; was it destroyed before?
+//
+// CASE: destroyed_twice
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{twice}: error: cuCtxDestroy of a destroyed context
+// EXPECT: {file}:{made}: note: created here
+// EXPECT: {file}:{once}: note: destroyed here
+//
+// CASE: popped_too_often
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{pop}: error: cuCtxPopCurrent: the stack of this host thread is empty
+//
+// CASE: primary_released_too_often
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{release}: error: cuDevicePrimaryCtxRelease more often than cuDevicePrimaryCtxRetain
+//
+// CASE: contexts_that_are_right
+// Handed from thread to thread, memory of one copied by way of the other, what is left freed by
+// cuCtxDestroy.
+// EXPECT-STATUS: 0
+// EXPECT-NOT: note
+// EXPECT-NOT: error
+// EXPECT-STDOUT: 42
+
+#include <cuda.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "../../../common/check.cuh"
+#include "cases.cuh"
+
+__global__ void store(int* x, int value) {
+  *x = value;  // @write
+}
+
+CUcontext created() {
+  CUcontext context = nullptr;
+  cuInit(0);
+  cuCtxCreate(&context, nullptr, 0, 0);  // @made
+  return context;
+}
+
+CASE(driver_not_initialised) {
+  CUcontext context = nullptr;
+  const CUresult error = cuCtxCreate(&context, nullptr, 0, 0);  // @early
+  const char *name = nullptr, *text = nullptr;
+  cuGetErrorName(error, &name);
+  cuGetErrorString(error, &text);
+  std::printf("%s: %s\n", name, text);
+}
+
+CASE(thread_without_context) {
+  created();
+  std::thread([] {
+    CUdeviceptr x = 0;
+    cuMemAlloc(&x, 4);  // @elsewhere
+  }).join();
+}
+
+CASE(pointer_of_another_context) {
+  created();
+  CUdeviceptr x = 0;
+  cuMemAlloc(&x, 4);  // @foreign
+  created();
+  store<<<1, 1>>>(reinterpret_cast<int*>(x), 1);  // @launch
+  cuCtxSynchronize();
+}
+
+CASE(memory_gone_with_its_context) {
+  const CUcontext context = created();
+  CUdeviceptr x = 0;
+  cuMemAlloc(&x, 4);      // @owned
+  cuCtxDestroy(context);  // @end
+  store<<<1, 1>>>(reinterpret_cast<int*>(x), 1);
+  cudaDeviceSynchronize();
+}
+
+CASE(stream_gone_with_its_context) {
+  const CUcontext outer = created(), inner = created();
+  CUstream stream = nullptr;
+  cuStreamCreate(&stream, CU_STREAM_DEFAULT);
+  cuCtxDestroy(inner);
+  CUdeviceptr x = 0;
+  cuMemAlloc(&x, 4);
+  store<<<1, 1, 0, stream>>>(reinterpret_cast<int*>(x), 1);  // @late
+  cuCtxDestroy(outer);
+}
+
+CASE(destroyed_twice) {
+  const CUcontext context = created();
+  cuCtxDestroy(context);  // @once
+  cuCtxDestroy(context);  // @twice
+}
+
+CASE(popped_too_often) {
+  const CUcontext context = created();
+  cuCtxDestroy(context);     // pops it
+  cuCtxPopCurrent(nullptr);  // @pop
+}
+
+CASE(primary_released_too_often) {
+  CUcontext primary = nullptr;
+  cuInit(0);
+  cuDevicePrimaryCtxRetain(&primary, 0);
+  cuDevicePrimaryCtxRelease(0);
+  cuDevicePrimaryCtxRelease(0);  // @release
+}
+
+CASE(contexts_that_are_right) {
+  const CUcontext first = created();
+  CUdeviceptr x = 0;
+  cuMemAlloc(&x, 4);
+  cuCtxPopCurrent(nullptr);
+  std::thread([&] {
+    cuCtxPushCurrent(first);
+    store<<<1, 1>>>(reinterpret_cast<int*>(x), 42);
+    cuCtxSynchronize();
+    cuCtxPopCurrent(nullptr);
+  }).join();
+  const CUcontext second = created();
+  int value = 0;
+  cuMemcpyDtoH(&value, x, 4);
+  std::printf("%d\n", value);
+  cuCtxDestroy(second);
+  cuCtxDestroy(first);
+  CUcontext primary = nullptr;
+  cuDevicePrimaryCtxRetain(&primary, 0);
+  cuDevicePrimaryCtxRelease(0);
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// The host uses memory that a kernel or an asynchronous copy may be using: nothing has waited for
+// it. host_beside_device_right.cu has the right twins.
+// BUILD: cpu-xray
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
+//
+// CASE: managed_read_early
+// A launch does not wait: the host reads what was there before.
+// EXPECT: {file}:{managed_read}: error: race: a read by the host
+// EXPECT: of element 1 of managed memory
+// EXPECT: {file}:{add}: note: a write by kernel 'add', block (0,0,0), thread (1,0,0); nothing orders the two
+// EXPECT: {file}:{managed}: note: allocated here by cudaMallocManaged
+// EXPECT: help: the host goes on while kernels and asynchronous copies run: let it wait
+//
+// CASE: managed_set_late
+// What the kernel reads is set after its launch, by a function that knows nothing of it.
+// EXPECT: {file}:{fill}: error: race: a write by the host
+// EXPECT: {file}:{add}: note: a read by kernel 'add', block (0,0,0), thread (
+//
+// CASE: mapped_read_early
+// EXPECT: {file}:{mapped_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: source_filled_again
+// The copy may not have read the first filling yet.
+// EXPECT: {file}:{fill}: error: race: a write by the host
+// EXPECT: {file}:{copy_of_source}: note: a read by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: destination_read_early
+// EXPECT: {file}:{destination_read}: error: race: a read by the host
+// EXPECT: {file}:{copy_to_destination}: note: a write by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: other_stream_waited_for
+// EXPECT: {file}:{other_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: nothing_to_wait_for
+// A stream that waits for the default stream has nothing to do: who waits for it waits for nothing.
+// EXPECT: {file}:{nothing_waited_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: event_before_the_copy
+// The event that the host waits for was recorded one call too early.
+// EXPECT: {file}:{fill}: error: race: a write by the host
+// EXPECT: {file}:{copy_after_event}: note: a read by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: event_for_a_stream
+// cudaStreamWaitEvent lets a stream wait, and not the host.
+// EXPECT: {file}:{waits_for_nobody}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: busy_and_read
+// The host asks whether the stream is done, and does not listen.
+// EXPECT: {file}:{busy_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: registered_read_early
+// EXPECT: {file}:{registered_read}: error: race: a read by the host
+// EXPECT: {file}:{copy_to_registered}: note: a write by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: managed_variable
+// EXPECT: {file}:{variable_read}: error: race: a read by the host
+// EXPECT: of element 0 of the __managed__ variable 'total'
+// EXPECT: {file}:{count}: note: an atomic update by kernel 'count'
+//
+// CASE: memcpy_and_memset
+// Functions of the C library, called by the program.
+// EXPECT: {file}:{memcpy}: error: race: a read by the host
+// EXPECT: {file}:{copy_to_memcpy}: note: a write by cudaMemcpyAsync; nothing orders the two
+// EXPECT: {file}:{memset}: error: race: a write by the host
+// EXPECT: {file}:{copy_from_memset}: note: a read by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: algorithm
+// EXPECT: {file}:{accumulate}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: graph_not_waited_for
+// EXPECT: {file}:{graph_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add'
+//
+// CASE: one_buffer_of_two
+// Two buffers take turns, and the host waits for the other one's copy.
+// EXPECT: {file}:{fill}: error: race: a write by the host
+// EXPECT: {file}:{copy_of_buffers}: note: a read by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: fill_and_read
+// EXPECT: {file}:{fill_read}: error: race: a read by the host
+// EXPECT: {file}:{fill_async}: note: a write by cudaMemsetAsync; nothing orders the two
+//
+// CASE: bytes
+// A character beside others, which nobody writes.
+// EXPECT: {file}:{byte_read}: error: race: a read by the host
+// EXPECT: of element 5 of managed memory
+// EXPECT: {file}:{byte_write}: note: a write by kernel 'write_odd', block (0,0,0), thread (5,0,0)
+//
+// CASE: rows
+// The last row of a copy in two dimensions.
+// EXPECT: {file}:{row_write}: error: race: a write by the host
+// EXPECT: {file}:{copy_of_rows}: note: a read by cudaMemcpy2DAsync; nothing orders the two
+//
+// CASE: sleeps_and_reads
+// The host sleeps in place of waiting. The work has most likely ended, and nobody knows.
+// EXPECT: {file}:{sleep_read}: error: race: a read by the host
+// EXPECT: {file}:{add}: note: a write by kernel 'add', block (0,0,0), thread (1,0,0); nothing orders the two
+// EXPECT: {file}:{sleep_write}: error: race: a write by the host
+// EXPECT: {file}:{copy_in_sleep}: note: a read by cudaMemcpyAsync; nothing orders the two
+//
+// CASE: flag_without_fence
+// The flag may be seen before the data: without a fence it tells of nothing.
+// EXPECT: {file}:{unfenced_read}: error: race: a read by the host
+// EXPECT: {file}:{unfenced}: note: a write by kernel 'hand_over', block (0,0,0), thread (0,0,0)
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "../../../common/check.cuh"
+#include "cases.cuh"
+
+constexpr int kN = 64;
+constexpr std::size_t kBytes = kN * sizeof(int);
+
+__global__ void add(int *x, int more) {
+  x[threadIdx.x] += more;  // @add
+}
+
+void fill(int *x, int value) {
+  for (int i = 0; i < kN; ++i) x[i] = value;  // @fill
+}
+
+int *managed() {
+  int *x;
+  CUDA_CHECK(cudaMallocManaged(&x, kBytes));  // @managed
+  fill(x, 1);
+  return x;
+}
+int *pinned() {
+  int *x;
+  CUDA_CHECK(cudaMallocHost(&x, kBytes));
+  fill(x, 1);
+  return x;
+}
+int *on_device() {
+  int *x;
+  CUDA_CHECK(cudaMalloc(&x, kBytes));
+  CUDA_CHECK(cudaMemset(x, 0, kBytes));
+  CUDA_CHECK(cudaDeviceSynchronize());  // not every stream waits for the fill
+  return x;
+}
+cudaStream_t new_stream() {
+  cudaStream_t stream;
+  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+void end() {
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  CUDA_CHECK(cudaDeviceReset());
+}
+
+CASE(managed_read_early) {
+  int *const x = managed();
+  add<<<1, kN>>>(x, 7);
+  std::printf("%d\n", x[1]);  // @managed_read
+  end();
+}
+
+CASE(managed_set_late) {
+  int *const x = managed();
+  add<<<1, kN>>>(x, 7);
+  fill(x, 2);
+  end();
+}
+
+CASE(mapped_read_early) {
+  int *x, *d_x;
+  CUDA_CHECK(cudaHostAlloc(&x, kBytes, cudaHostAllocMapped));
+  fill(x, 1);
+  CUDA_CHECK(cudaHostGetDevicePointer(&d_x, x, 0));
+  add<<<1, kN>>>(d_x, 7);
+  std::printf("%d\n", x[63]);  // @mapped_read
+  end();
+}
+
+CASE(source_filled_again) {
+  int *const x = pinned(), *const d_x = on_device();
+  CUDA_CHECK(cudaMemcpyAsync(d_x, x, kBytes, cudaMemcpyHostToDevice));  // @copy_of_source
+  fill(x, 2);
+  end();
+}
+
+CASE(destination_read_early) {
+  int *const x = pinned(), *const d_x = on_device();
+  add<<<1, kN>>>(d_x, 7);
+  CUDA_CHECK(cudaMemcpyAsync(x, d_x, kBytes, cudaMemcpyDeviceToHost));  // @copy_to_destination
+  std::printf("%d\n", x[3]);                                            // @destination_read
+  end();
+}
+
+CASE(other_stream_waited_for) {
+  int *const x = managed(), *const y = managed();
+  const cudaStream_t one = new_stream(), other = new_stream();
+  add<<<1, kN, 0, one>>>(x, 7);
+  add<<<1, kN, 0, other>>>(y, 7);
+  CUDA_CHECK(cudaStreamSynchronize(one));
+  std::printf("%d\n", x[1]);
+  std::printf("%d\n", y[1]);  // @other_read
+  end();
+}
+
+CASE(nothing_to_wait_for) {
+  int *const x = managed();
+  cudaStream_t blocking;
+  CUDA_CHECK(cudaStreamCreate(&blocking));
+  add<<<1, kN>>>(x, 7);
+  CUDA_CHECK(cudaStreamSynchronize(blocking));
+  std::printf("%d\n", x[1]);  // @nothing_waited_read
+  end();
+}
+
+CASE(event_before_the_copy) {
+  int *const x = pinned(), *const d_x = on_device();
+  cudaEvent_t event;
+  CUDA_CHECK(cudaEventCreate(&event));
+  add<<<1, kN>>>(d_x, 7);
+  CUDA_CHECK(cudaEventRecord(event));
+  CUDA_CHECK(cudaMemcpyAsync(d_x, x, kBytes, cudaMemcpyHostToDevice));  // @copy_after_event
+  CUDA_CHECK(cudaEventSynchronize(event));
+  fill(x, 2);
+  end();
+}
+
+CASE(event_for_a_stream) {
+  int *const x = managed();
+  cudaEvent_t event;
+  CUDA_CHECK(cudaEventCreate(&event));
+  add<<<1, kN>>>(x, 7);
+  CUDA_CHECK(cudaEventRecord(event));
+  CUDA_CHECK(cudaStreamWaitEvent(new_stream(), event, 0));
+  std::printf("%d\n", x[1]);  // @waits_for_nobody
+  end();
+}
+
+CASE(busy_and_read) {
+  int *const x = managed();
+  add<<<1, kN>>>(x, 7);
+  static_cast<void>(cudaStreamQuery(nullptr));
+  std::printf("%d\n", x[1]);  // @busy_read
+  cudaGetLastError();
+  end();
+}
+
+CASE(registered_read_early) {
+  std::vector<int> memory(kN, 1);
+  int *const x = memory.data(), *const d_x = on_device();
+  CUDA_CHECK(cudaHostRegister(x, kBytes, cudaHostRegisterDefault));
+  CUDA_CHECK(cudaMemcpyAsync(x, d_x, kBytes, cudaMemcpyDeviceToHost));  // @copy_to_registered
+  std::printf("%d\n", x[1]);                                            // @registered_read
+  CUDA_CHECK(cudaDeviceSynchronize());
+  CUDA_CHECK(cudaHostUnregister(x));
+}
+
+__managed__ int total;
+__global__ void count() {
+  atomicAdd(&total, 1);  // @count
+}
+
+CASE(managed_variable) {
+  count<<<1, kN>>>();
+  std::printf("%d\n", total);  // @variable_read
+  end();
+}
+
+CASE(memcpy_and_memset) {
+  int *const x = pinned(), *const y = pinned(), *const d_x = on_device();
+  int kept[kN];
+  CUDA_CHECK(cudaMemcpyAsync(x, d_x, kBytes, cudaMemcpyDeviceToHost));  // @copy_to_memcpy
+  std::memcpy(kept, x, kBytes);                                         // @memcpy
+  CUDA_CHECK(cudaMemcpyAsync(d_x, y, kBytes, cudaMemcpyHostToDevice));  // @copy_from_memset
+  std::memset(y, kept[1], kBytes);                                      // @memset
+  end();
+}
+
+CASE(algorithm) {
+  int *const x = managed();
+  add<<<1, kN>>>(x, 7);
+  std::printf("%d\n", std::accumulate(x, x + kN, 0));  // @accumulate
+  end();
+}
+
+CASE(graph_not_waited_for) {
+  int *const x = managed();
+  const cudaStream_t stream = new_stream();
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  add<<<1, kN, 0, stream>>>(x, 7);
+  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+  CUDA_CHECK(cudaGraphInstantiate(&ready, graph, 0));
+  CUDA_CHECK(cudaGraphLaunch(ready, stream));
+  std::printf("%d\n", x[1]);  // @graph_read
+  end();
+}
+
+CASE(one_buffer_of_two) {
+  int *const buffers[] = {pinned(), pinned()}, *const d_x = on_device();
+  const cudaStream_t stream = new_stream();
+  cudaEvent_t copied[2];
+  for (cudaEvent_t &event : copied) CUDA_CHECK(cudaEventCreate(&event));
+  for (int k = 0; k < 4; ++k) {
+    CUDA_CHECK(cudaEventSynchronize(copied[(k + 1) % 2 * (k % 2)]));
+    fill(buffers[k % 2], k);
+    CUDA_CHECK(cudaMemcpyAsync(d_x, buffers[k % 2], kBytes,  // @copy_of_buffers
+                               cudaMemcpyHostToDevice, stream));
+    if (k < 2) CUDA_CHECK(cudaEventRecord(copied[k % 2], stream));
+  }
+  end();
+}
+
+CASE(fill_and_read) {
+  int *const x = managed();
+  CUDA_CHECK(cudaMemsetAsync(x, 0, kBytes, new_stream()));  // @fill_async
+  std::printf("%d\n", x[1]);                                // @fill_read
+  end();
+}
+
+__global__ void write_odd(char *x) {
+  if (threadIdx.x % 2 == 1) x[threadIdx.x] = 'x';  // @byte_write
+}
+
+CASE(bytes) {
+  char *x;
+  CUDA_CHECK(cudaMallocManaged(&x, kN));
+  std::memset(x, 'a', kN);
+  write_odd<<<1, kN>>>(x);
+  std::putchar(x[4]);
+  std::putchar(x[5]);  // @byte_read
+  std::putchar(x[6]);
+  end();
+}
+
+CASE(rows) {
+  int *const x = pinned(), *const d_x = on_device();
+  CUDA_CHECK(cudaMemcpy2DAsync(d_x, 16, x, 32, 16, 8, cudaMemcpyHostToDevice));  // @copy_of_rows
+  for (int i = 0; i < 8; ++i) x[i * 8 + 4] = 0;
+  x[56] = 0;  // @row_write
+  end();
+}
+
+CASE(sleeps_and_reads) {
+  int *const x = managed(), *const y = pinned(), *const d_x = on_device();
+  add<<<1, kN>>>(x, 7);
+  CUDA_CHECK(cudaMemcpyAsync(d_x, y, kBytes, cudaMemcpyHostToDevice));  // @copy_in_sleep
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::printf("%d\n", x[1]);  // @sleep_read
+  y[2] = 0;                   // @sleep_write
+  end();
+}
+
+__global__ void hand_over(int *data, volatile int *flag) {
+  *data = 5;  // @unfenced
+  *flag = 1;
+}
+
+CASE(flag_without_fence) {
+  int *const data = managed(), *const flag = managed();
+  *flag = 0;
+  hand_over<<<1, 1>>>(data, flag);
+  while (*static_cast<volatile int *>(flag) == 0) {
+  }
+  std::printf("%d\n", *data);  // @unfenced_read
+  end();
+}
