@@ -25,6 +25,7 @@ MOST_OWN = 512 << 10  # of the submission's own part in it
 PREPROCESS = runner.Limits(wall=60, cpu=20, memory=GIB, output=1 << 20, file=MOST_TEXT, processes=32)
 LISTING = runner.Limits(wall=60, cpu=20, memory=GIB, output=64 << 20, processes=8)
 NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=16 << 20, processes=8)
+PLAIN_NAMES = runner.Limits(wall=30, cpu=5, memory=GIB, output=4 << 20, processes=8)
 
 # ---- what may stand in a submission, as it was handed in
 
@@ -544,9 +545,9 @@ BINUTILS = ("nm", "c++filt", "readelf", "objcopy")
 SYMBOLS_ARE_READ = sys.platform == "linux" and all(shutil.which(tool) for tool in BINUTILS)
 
 
-def said_by(*command):
+def said_by(*command, most=NAMES):
     """What a program prints, line by line. The path of a submission's object is ours, its names are not."""
-    done = runner.run(command, NAMES)
+    done = runner.run(command, most)
     if done.ended_by:
         raise Refused(f"has names that are too long to be read ({done.ended_by})")
     return done.output.split("\n")
@@ -603,7 +604,7 @@ def plain_names(mangled, place):
     """{name: as C++ has it}, without parameters. `place`: of a file to write them to."""
     write(place, "\n".join(mangled) + "\n")
     found = {}
-    for name, said in zip(mangled, said_by("sh", "-c", 'exec c++filt -p <"$1"', "c++filt", place)):
+    for name, said in zip(mangled, said_by("sh", "-c", 'exec c++filt -p <"$1"', "c++filt", place, most=PLAIN_NAMES)):
         found[name] = re.sub(r"\b(?:__cxx11|__1|_V2)::|\[abi:\w+\]", "", said)
     return found
 

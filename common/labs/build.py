@@ -58,6 +58,10 @@ def is_clang(command):
     return "clang" in os.path.basename(compiler_of(command)[-1])
 
 
+LONGEST = 1 << 15  # characters of a name in what the compiler says of calls
+LIST = re.compile(r" |[A-Z][a-z]+ [a-z ]+: ")  # lines that hold many names: "  Called by: ...", "Removing unused symbols: ..."
+
+
 def with_calls(command):
     """A command that compiles for the CPU, so that it also says who calls whom: without what is compiled already, of which
     g++ does not know that any more. clang says nothing of calls."""
@@ -74,6 +78,12 @@ def host_code(folder, path, source):
     calls = f"{folder}/calls"
     if not os.path.exists(calls):
         return ""
+    with open(calls, encoding="utf-8", errors="replace") as said:
+        begins = True
+        for piece in iter(lambda: said.readline(LONGEST), ""):
+            if begins and len(piece) == LONGEST and not LIST.match(piece):
+                return "has names that are too long to be read"
+            begins = piece.endswith("\n")
     lines = device_code.complaints(calls, {path: source}, strict=True)
     os.remove(calls)
     return "\n".join(lines)

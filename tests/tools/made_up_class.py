@@ -128,7 +128,7 @@ def forgeries():
                           "defines operatorand"),
         "deaf_observer": (before("static cuda_cpu::Observer deaf = *cuda_cpu::observer;"), "uses the name 'cuda_cpu'"),
         "heavy_names": (before("template <class A, class B> struct P { static int x; };\nusing T0 = P<int, int>;\n"
-                               + "\n".join(f"using T{i + 1} = P<T{i}, T{i}>;" for i in range(24)) + "\nint use() { return T24::x; }"),
+                               + "\n".join(f"using T{i + 1} = P<T{i}, T{i}>;" for i in range(20)) + "\nint use() { return T20::x; }"),
                         "names that are too long"),
         # what the checker needs, or the check hands over
         "environment": (at_start('std::puts(std::getenv("CUDA_CPU_RACES"));'), "uses 'getenv'"),
@@ -157,6 +157,7 @@ def forgeries():
         "include_next": (before("#include_next <cstdio>"), "holds the directive #include_next"),
         "import": (before("#import <cstdio>"), "holds the directive #import"),
         "assertion": (before("#assert machine(x)"), "holds the directive #assert"),
+        "embed": (before('const unsigned char all[] = {\n#embed "/etc/passwd"\n};'), "holds the directive #embed"),
         "has_include": (before('#if __has_include("check.cu")\n#endif'), "uses '__has_include'"),
         "counter": (before("int one = __COUNTER__;"), "uses '__COUNTER__'"),
         "letter_by_number": (before("int \\u0061sm_ = 1;"), "holds a \\ that"),
@@ -349,6 +350,7 @@ LIMITS = {"time", "memory", "processes", "crash", "early", "failed"}
 NOT_REFUSED = {
     **dict.fromkeys(("comments", "laughs", "templates", "large_object", "expands", "template_behind"), {"build"}),
     **dict.fromkeys((name for name in forgeries() if name.startswith("hides_")), {"build"}),
+    "heavy_names": {"build", "refused"},  # g++ names what it calls, clang does not
     "computes": {"build"}, "garbage": {"forged"},
     **dict.fromkeys((name for name, (_, says) in forgeries().items() if says == LINES), {"forged"}),
     **dict.fromkeys(AFTERWARDS, {"failed"}),  # its sums are wrong
