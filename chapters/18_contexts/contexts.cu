@@ -371,7 +371,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "18_contexts", "what is a context?",
                     {{"steps", &steps, 1, 256_Mi, "of a long kernel"},
                      {"arrays", &arrays, 0, 4096, "of 1 MiB, left to a context that ends"}});
-  ResultTable table(opt, arrays * 1_Mi, 0, {"MiB taken"});
+  ResultTable table(opt, arrays * 1_Mi, 0, {"taken_mib"});
   table.without_speedup();
   DRIVER_CHECK(cuInit(0));
   CUdevice device = 0;

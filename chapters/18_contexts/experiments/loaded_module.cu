@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "../../../common/common.cuh"
 #include "households.cuh"
 
 #if !defined(__CUDA_CPU__)

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "../../../common/common.cuh"
 #include "households.cuh"
 
 constexpr unsigned kOld = 18, kNew = 81;
