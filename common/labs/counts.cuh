@@ -245,7 +245,7 @@ class Watch {
     return of_grid_ != nullptr && of_grid_(launch);
   }
   static void note_range(const void* begin, std::size_t bytes, bool writes, const char*,
-                         cuda_cpu::Site) {
+                         cuda_cpu::Site, const void*) {
     using cuda_cpu::Space;
     cuda_cpu::MemoryRange range;
     const bool of_device = cuda_cpu::find_live_range(begin, &range) &&
