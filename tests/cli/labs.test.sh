@@ -79,7 +79,7 @@ test_case "a missing barrier is a race, named with both lines"
 mutant ex2_block_tree no_barrier_in_the_loop >$work/ex2_block_tree.cu
 answers fails "error: race: a" lab lab CH=5 EX=2
 expect_output "nothing orders the two"
-expect_output "help: the lanes of a warp do not run in step: put __syncwarp() between the two"
+expect_output "help: one line reads and writes: read into a variable, then __syncthreads(), then write"
 
 # One of the labs that count nothing: where X-ray counts, these indices are not compared.
 test_case "an index outside of a local array is rejected, although the result is right"

@@ -241,7 +241,7 @@ int run_needed(Need need, bool is_asked_for = true) {
 }
 
 /// Runs what is needed; then the host knows it.
-int wait_for(Need need, const StreamOrder& learned) {
+int wait_for_need(Need need, const StreamOrder& learned) {
   const int error = run_needed(std::move(need));
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
@@ -420,7 +420,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       need[stream] = stream->queue[kQueueMax / 2].sequence;
     }
   }
-  return need.empty() ? 0 : wait_for(std::move(need), learned);
+  return need.empty() ? 0 : wait_for_need(std::move(need), learned);
 }
 
 int run_all_streams() {
@@ -432,7 +432,7 @@ int run_all_streams() {
     learned.learn_all(s.sequence);
     need = everything(s);
   }
-  return wait_for(std::move(need), learned);
+  return wait_for_need(std::move(need), learned);
 }
 
 int run_stream(CUstream_st* handle) {
@@ -448,7 +448,7 @@ int run_stream(CUstream_st* handle) {
       if (is_waited_for(*other, *stream)) need[other] = other->last();
     }
   }
-  return wait_for(std::move(need), learned);
+  return wait_for_need(std::move(need), learned);
 }
 
 int query_stream(CUstream_st* stream) {
@@ -484,7 +484,7 @@ bool is_done(const Moment& moment) {
 }
 
 int run_until(const Moment& moment) {
-  return wait_for({{moment.stream, moment.sequence}}, moment.ended);
+  return wait_for_need({{moment.stream, moment.sequence}}, moment.ended);
 }
 
 void note_unfinished_work() {
