@@ -271,7 +271,7 @@ TEST_CASE("memory of three dimensions has rows, and layers of them") {
   cudaGetLastError();
 }
 
-// FEATURE: memory: `cudaMemcpyPeer`, with the one device that is there
+// FEATURE: memory: `cudaMemcpyPeer`
 TEST_CASE("a copy between devices names the one that is there") {
   int *a = nullptr, *b = nullptr, h = 7;
   REQUIRE(cudaMalloc(&a, sizeof(int)) == cudaSuccess);

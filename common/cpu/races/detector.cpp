@@ -731,6 +731,25 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
   report_findings();
 }
 
+/// Variables of another device: what is remembered of this place was done to those of the last one.
+void range_is_another(const void* address, std::size_t bytes) {
+  const Inside in;
+  Detector& d = detector();
+  const auto* const begin = static_cast<const char*>(address);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page* const page = Shadow::known_page_of(at);
+    if (page == nullptr || page->kind() < Kind::kGlobal) return;
+    d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t) {
+      d.shadow.forget(&cell);
+      cell = Cell{};
+    });
+  });
+  const auto is_there = [&](const CopiedRange& copy) {
+    return begin < copy.begin + copy.bytes && copy.begin < begin + bytes;
+  };
+  d.copies.erase(std::remove_if(d.copies.begin(), d.copies.end(), is_there), d.copies.end());
+}
+
 // ---- asynchronous copies ------------------------------------------------------------------------
 //
 // When a copy begins, what the thread itself would do is checked and remembered, and then handed
@@ -950,6 +969,7 @@ constexpr cuda_cpu::Observer kObserver = [] {
   o.phase_is_passed = phase_is_passed;
   o.grid_barrier_opens = grid_barrier_opens;
   o.range_is_used = range_is_used;
+  o.range_is_another = range_is_another;
   o.time_passes = time_passes;
   o.wants_one_worker = true;
   return o;

@@ -62,6 +62,12 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
                   "a stream that does not exist; was it destroyed before?");
   }
   const bool is_created = find_stream(config.stream) == config.stream;  // not a default stream
+  if (is_created && config.stream->device != current_device()) {
+    return refuse(cudaErrorInvalidResourceHandle,
+                  format("the stream belongs to device %d, and device %d is the current one: "
+                         "cudaSetDevice(%d) before the launch",
+                         config.stream->device, current_device(), config.stream->device));
+  }
   if (is_created && config.stream->context != context_rules.current()) {
     return refuse(cudaErrorInvalidResourceHandle,
                   "the stream belongs to another context than the current one");
@@ -147,6 +153,7 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched,
   launch->grid = config.grid;
   launch->block = config.block;
   launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
+  launch->device = current_device();
   launch->cooperative = config.cooperative;
   launch->body = call.body;
   launch->closure = call.closure;
@@ -227,10 +234,14 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
   const bool can_be_reached = is_kernel_accessible(pointer) || is_device_address(pointer);
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
   MemoryRange range;
-  const bool is_of_another = pointer != nullptr && find_live_range(pointer, &range) &&
-                             range.space == Space::kGlobal && range.pool == nullptr &&
-                             range.context != nullptr && range.context != context_rules.current();
-  if (can_be_reached && is_aligned && !is_of_another) return true;
+  const bool is_allocated =
+      pointer != nullptr && find_live_range(pointer, &range) && range.space == Space::kGlobal;
+  const bool is_out_of_reach =
+      is_allocated && (reachable_from(current_device()) & only(range.device)) == 0;
+  const bool is_of_another = is_allocated && range.device == current_device() &&
+                             range.pool == nullptr && range.context != nullptr &&
+                             range.context != context_rules.current();
+  if (can_be_reached && is_aligned && !is_of_another && !is_out_of_reach) return true;
   Report r;
   r.site = {launched.file, launched.line};
   if (is_reference && !can_be_reached) {
@@ -239,6 +250,16 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
         format("argument %zu lies at %p, which is no address that kernels can reach", position + 1,
                pointer));
     r.help = "pass it by value, or refer to managed memory";
+    r.cuda_error = cudaErrorIllegalAddress;
+  } else if (is_out_of_reach) {
+    r.headline = format("memory of device %d is passed to kernel '%s' on device %d", range.device,
+                        launched.name, current_device());
+    r.details.push_back(format("argument %zu, %p, was allocated while device %d was current",
+                               position + 1, pointer, range.device));
+    r.notes.push_back(origin_note(range));
+    r.help =
+        format("cudaSetDevice(%d) before the launch, a copy, or cudaDeviceEnablePeerAccess(%d, 0)",
+               range.device, range.device);
     r.cuda_error = cudaErrorIllegalAddress;
   } else if (is_of_another) {
     r.headline = format("memory of another context is passed to kernel '%s'", launched.name);

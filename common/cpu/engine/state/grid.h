@@ -37,6 +37,7 @@ struct GridLaunch {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared_bytes = 0;
+  int device = 0;                         ///< that runs it
   bool cooperative = false;               ///< blocks may meet at a grid barrier
   void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
   void* closure = nullptr;
