@@ -148,6 +148,7 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched,
   launch->block = config.block;
   launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
   launch->cooperative = config.cooperative;
+  launch->may_start_early = config.may_start_early;
   launch->body = call.body;
   launch->closure = call.closure;
   launch->function = call.function;

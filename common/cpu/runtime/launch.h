@@ -32,6 +32,7 @@ struct LaunchConfig {
   std::size_t dynamic_shared_bytes;
   CUstream_st* stream;
   bool cooperative = false;
+  bool may_start_early = false;  ///< programmatic dependent launch
 
   LaunchConfig(dim3 grid_, dim3 block_, std::size_t bytes = 0, CUstream_st* stream_ = nullptr)
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
