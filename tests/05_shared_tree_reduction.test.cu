@@ -254,17 +254,38 @@ TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shar
   }
 }
 
-TEST_CASE("the way there and back ends at the right sum, with either kernel", "[end_to_end]") {
-  for (const std::size_t n : sizes_to_test()) {
-    if (n == 0 || n > 100000) continue;
-    const std::vector<int> x = random_ints(n, -9, 9, 3);
-    for (const bool eight : {false, true}) {
-      INFO("n = " << n << (eight ? ", eight each" : ""));
-      end_to_end::Trip trip{x, 256, eight};
-      trip.steps(0, end_to_end::kSteps - 1);
-      CHECK(trip.sum == -1);
-      trip.step(end_to_end::kSteps - 1);
-      CHECK(trip.sum == sum_of_squares(x));
+TEST_CASE("the way there and back ends at the right sum, with every kernel", "[end_to_end]") {
+  using namespace end_to_end;
+  const auto ends_right = [](const std::vector<int>& x, unsigned block, Tree tree) {
+    Trip trip{x, block, tree};
+    trip.steps(0, kSteps - 1);
+    CHECK(trip.sum == -1);
+    trip.step(kSteps - 1);
+    CHECK(trip.sum == sum_of_squares(x));
+  };
+  for (const Tree tree :
+       {Tree::kSequential, Tree::kEightEach, Tree::kSharedModulo, Tree::kGlobalModulo}) {
+    INFO("tree " << static_cast<int>(tree));
+    for (const std::size_t n : sizes_to_test()) {
+      if (n != 0 && n <= 100000) ends_right(random_ints(n, -9, 9, 3), 256, tree);
+    }
+    for (const unsigned block : awkward_blocks()) {
+      ends_right(random_ints(2053, -9, 9, 3), block, tree);
+    }
+    ends_right(std::vector<int>(4099, 40000000), 256, tree);
+  }
+}
+
+TEST_CASE("each block of either tree in neighbours leaves its own sum in its own place",
+          "[end_to_end]") {
+  using namespace end_to_end;
+  for (const unsigned block : awkward_blocks()) {
+    const std::vector<int> x = random_ints(2053, -9, 9, 3);
+    for (const Tree tree : {Tree::kSharedModulo, Tree::kGlobalModulo}) {
+      INFO("block " << block << ", tree " << static_cast<int>(tree));
+      Trip trip{x, block, tree};
+      trip.steps(0, 3);
+      CHECK(trip.sums == sums_of_blocks(x, block, trip.grid, trip.grid));
     }
   }
 }
