@@ -49,7 +49,45 @@ std::vector<long long> sums_of_blocks(const std::vector<int>& x, std::size_t ele
   return sums;
 }
 
+// The array is declared inside an if that all threads of a block take, or none. In even blocks it
+// turns the block's elements round, in odd ones another array of another size adds 1 to them.
+constexpr unsigned kTurned = 96, kAnother = 64;
+__global__ void shared_inside_if(const int* x, int* out) {
+  const unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  if (blockIdx.x % 2 == 0) {
+    __shared__ int slots[kTurned];
+    slots[t] = x[i];
+    __syncthreads();  // the whole block is in here
+    out[i] = slots[blockDim.x - 1 - t];
+  } else {
+    __shared__ int slots[kAnother];
+    slots[t] = x[i] + 1;
+    __syncthreads();  // as above
+    out[i] = slots[t];
+  }
+}
+
 }  // namespace
+
+TEST_CASE("a shared array declared inside an if takes its room in every block") {
+  for (const unsigned block : {1u, 33u, kAnother}) {
+    const std::vector<int> x = random_ints(std::size_t{5} * block, -9, 9, 3);
+    const DeviceArray<int> d_x(x), out(x.size());
+    shared_inside_if<<<5, block>>>(d_x, out);
+    CUDA_CHECK_LAUNCH();
+    std::vector<int> expected(x);
+    for (unsigned b = 0; b < 5; ++b) {
+      const auto first = expected.begin() + b * block;
+      if (b % 2 == 0) std::reverse(first, first + block);
+      if (b % 2 == 1) std::for_each(first, first + block, [](int& v) { ++v; });
+    }
+    INFO("blocks of " << block);
+    CHECK(out.download() == expected);
+  }
+  cudaFuncAttributes attributes;
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, shared_inside_if));
+  if (kOnGpu) CHECK(attributes.sharedSizeBytes == (kTurned + kAnother) * sizeof(int));
+}
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for_ints_of_every_size([](const std::vector<int>& values) {
