@@ -19,6 +19,9 @@ namespace beside_a_cpu_core {
 namespace failing_calls {
 #include "../chapters/02_single_thread_sum/experiments/failing_calls.cu"
 }
+namespace first_launches {
+#include "../chapters/02_single_thread_sum/experiments/first_launches.cu"
+}
 namespace launch_and_clocks {
 #include "../chapters/02_single_thread_sum/experiments/launch_and_clocks.cu"
 }
@@ -101,6 +104,10 @@ __global__ void use_qualifiers(int* seen) {
 }
 
 }  // namespace
+
+// Static kernels: their names are this file's own, and `static` may stand on either side.
+static __global__ void store_one(int* place) { *place = 1; }
+__global__ static void store_two(int* place) { *place = 2; }
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for_ints_of_every_size([](const std::vector<int>& values) {
@@ -199,6 +206,23 @@ TEST_CASE("the experiments count the cycles of their loops", "[strides][launch_a
   const double ms = timer.stop_ms();
   CHECK(result.download()[0].sum == reference(x));
   CHECK(cycles_are_plausible(result.download()[0].cycles, x.size(), ms));
+}
+
+TEST_CASE("the first launches are shown one by one, then few, and the last", "[first_launches]") {
+  using namespace first_launches;
+  std::string shown;
+  for (std::size_t launch = 1; launch <= 21; ++launch)
+    if (is_shown(launch, 21)) shown += std::to_string(launch) + " ";
+  CHECK(shown == "1 2 3 4 5 10 20 21 ");
+  const std::vector<std::string> lines =
+      lines_of_csv(experiment_main, {"--n", "300", "--launches", "6"});
+  REQUIRE(lines.size() == 1 + 6 + 1);  // all six, and their median
+  for (std::size_t row = 1; row < lines.size(); ++row) {
+    const std::string name = row == 7 ? "median" : "launch=" + std::to_string(row);
+    INFO(lines[row]);
+    CHECK(lines[row].find("," + name + ",") != std::string::npos);
+    CHECK(lines[row].find(",us,") != std::string::npos);
+  }
 }
 
 TEST_CASE("cycles that no loop can have taken are not plausible") {
@@ -302,6 +326,14 @@ TEST_CASE("qualifiers combine as the notes say, and variables of the device outl
     CUDA_CHECK_LAUNCH();
     CHECK(seen.download() == std::vector<int>{launch, start + launch, twice(21)});
   }
+}
+
+TEST_CASE("a kernel may be static, with the word before or behind __global__") {
+  const DeviceArray<int> stored(2);
+  store_one<<<1, 1>>>(stored.get());
+  store_two<<<1, 1>>>(stored.get() + 1);
+  CUDA_CHECK_LAUNCH();
+  CHECK(stored.download() == std::vector<int>{1, 2});
 }
 
 TEST_CASE("a pointer variable is followed to where the host points it") {

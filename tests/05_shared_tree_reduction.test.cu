@@ -20,8 +20,14 @@ namespace forced_branch {
 namespace opt_in_tile {
 #include "../chapters/05_shared_tree_reduction/experiments/opt_in_tile.cu"
 }
+namespace shared_bandwidth {
+#include "../chapters/05_shared_tree_reduction/experiments/shared_bandwidth.cu"
+}
 namespace shared_layouts {
 #include "../chapters/05_shared_tree_reduction/experiments/shared_layouts.cu"
+}
+namespace slots_in_a_loop {
+#include "../chapters/05_shared_tree_reduction/experiments/slots_in_a_loop.cu"
 }
 namespace stray_bytes {
 #include "../chapters/05_shared_tree_reduction/experiments/stray_bytes.cu"
@@ -325,6 +331,72 @@ TEST_CASE("each block of either tree in neighbours leaves its own sum in its own
       trip.steps(0, 3);
       CHECK(trip.sums == sums_of_blocks(x, block, trip.grid, trip.grid));
     }
+  }
+}
+
+TEST_CASE("shares of a few blocks are added right, wherever they are kept and whoever adds them",
+          "[slots_in_a_loop]") {
+  using namespace slots_in_a_loop;
+  const auto all_run_right = [](const std::vector<int>& values, unsigned blocks, unsigned block) {
+    const SharedWork work(values, blocks, block);
+    for (const auto& version : slots_in_a_loop::kVersions) {
+      INFO(version.name << ", " << blocks << " blocks of " << block << ", n = " << values.size());
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, work));
+    }
+    work.poison();
+    CHECK_FALSE(work.is_right("nothing ran"));
+  };
+  for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 8, 64); });
+  for (const unsigned block : awkward_blocks()) {
+    for (const unsigned blocks : {1u, 3u, 8u}) {
+      for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
+        all_run_right(random_ints(n, -9, 9, 3), blocks, block);
+      }
+    }
+  }
+  all_run_right(std::vector<int>(4099, 40000000), 8, 64);
+  // The host's own sums are right: 300 elements, of which blocks of 64 threads take turns.
+  CHECK(SharedWork(std::vector<int>(300, -3), 2, 64).expected ==
+        std::vector<long long>{9 * (64 + 64 + 44), 9 * (64 + 64)});
+}
+
+TEST_CASE("every thread reads its words of the tile, from shared memory and from where it came",
+          "[shared_bandwidth]") {
+  using namespace shared_bandwidth;
+  const auto all_run_right = [](const auto& reads, const auto& versions) {
+    for (const auto& version : versions) {
+      INFO(version.name << ", rounds " << reads.rounds << ", blocks " << reads.grid);
+      CHECK(runs_right(version, reads));
+      reads.poison();
+      CHECK_FALSE((reads.*version.is_right)("nothing ran"));
+    }
+  };
+  for (const unsigned rounds : {1u, 2u, 9u}) {
+    for (const unsigned blocks : {1u, 3u}) {
+      all_run_right(Reads<unsigned>(blocks, rounds, 5),
+                    std::vector{kFromShared<unsigned>, kFromL1<unsigned>});
+      all_run_right(Reads<uint4>(blocks, rounds, 5),
+                    std::vector{kFromShared<uint4>, kFromL1<uint4>});
+    }
+  }
+  CHECK(Reads<uint4>(3, 2, 5).bytes_read() == 3.0 * 1024 * 2 * 8 * 16);
+}
+
+TEST_CASE("thread t of the bandwidth's kernels adds eight words of each round",
+          "[shared_bandwidth]") {
+  // Worked out here once more, apart from the experiment's own check: two rounds, 4-byte words.
+  using namespace shared_bandwidth;
+  const Reads<unsigned> reads(1, 2, 5);
+  REQUIRE(runs_right(kFromShared<unsigned>, reads));
+  const std::vector<unsigned> sums = reads.sums.download();
+  for (const unsigned t : {0u, 1u, 223u, 224u, 255u, 256u, 1023u}) {
+    unsigned expected = 0;
+    for (unsigned k = 0; k < 8; ++k) {
+      expected += reads.host_x[t % 256 + 128 * k];
+      expected += reads.host_x[(t + 32) % 256 + 128 * k];
+    }
+    INFO("thread " << t);
+    CHECK(sums[t] == expected);
   }
 }
 

@@ -10,6 +10,9 @@
 #include "matmul_testing.cuh"
 
 #define main experiment_main
+namespace atomic_terms {
+#include "../chapters/07_naive_matmul/experiments/atomic_terms.cu"
+}
 namespace beside_cublas {
 #include "../chapters/07_naive_matmul/experiments/beside_cublas.cu"
 }
@@ -29,6 +32,7 @@ void for_every_version(const Operands& operands, Check check) {
   }
   const MatrixProduct plain = operands.product();
   for (const auto& version : beside_cublas::kVersions) check(version, plain);
+  for (const auto& version : atomic_terms::kVersions) check(version, plain);
   check(serial_loop::kKernel, plain);
   check(kVersions[2], product);  // the last one is tried at a large shape
 }
@@ -86,6 +90,19 @@ TEST_CASE("cuBLAS multiplies the same matrices, gaps included", "[beside_cublas]
     INFO(text_of(s));
     CHECK(runs_right(beside_cublas::kVersions[1], product));
     CHECK(gaps_are_untouched(product.c));
+  }
+}
+
+TEST_CASE("slices of any length cover a row of A, also one that they do not divide",
+          "[atomic_terms]") {
+  for (const unsigned k : {1u, 7u, 8u, 9u, 31u, 32u, 33u, 65u}) {
+    const Operands operands({5, 35, k}, 3);
+    const MatrixProduct product = operands.product();
+    for (const auto& version : atomic_terms::kVersions) {
+      INFO(version.name << ", k = " << k);
+      CHECK(runs_right(version, product));
+      CHECK(gaps_are_untouched(product.c));
+    }
   }
 }
 
