@@ -74,7 +74,7 @@ int counter_here() {
 
 }  // namespace
 
-// FEATURE: host: several devices, with `CUDA_CPU_DEVICES=2`: memory, streams, variables and peers
+// FEATURE: host: several devices, with `CUDA_CPU_DEVICES=2`
 // of each
 TEST_CASE("each host thread has a current device, which is 0 at first") {
   const Machine machine;
