@@ -1,38 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 18: what two kernels in two contexts take, beside the kernels and the switches."""
+"""Chapter 18: when the device runs which of two kernels, in one context and in two."""
 
 from . import style
 
-default, short = style.rows("default"), style.rows("short")
-
-
-def times(rows):
-    return {row["version"]: row["median_ms"] for row in rows}
-
-
-measured = times(default)
-switches = measured["take_turns"] - measured["stay"]  # there and back
-
-fig, axes = style.axes(height=4.1, nrows=2)
-told = []
-for ax, rows, title in ((axes[0], short, "64 Ki steps"), (axes[1], default, "4 Mi steps")):
-    ms = times(rows)
-    kernel, both = ms["one_kernel"], ms["two_contexts"]
-    names = ["one_kernel", "one_context", "two_contexts", "kernels and switches"]
-    ax.barh(0, kernel, color=style.BLUE, height=0.66)
-    ax.barh(1, ms["one_context"], color=style.BLUE, height=0.66)
-    ax.barh(2, both, color=style.RED, height=0.66)
-    for k in range(2):
-        ax.barh(3, kernel, left=k * kernel, color=style.BLUE, edgecolor="white", height=0.66)
-    ax.barh(3, switches, left=2 * kernel, color=style.YELLOW, edgecolor=style.GREY, linewidth=0.6, height=0.66)
-    for row, value in enumerate((kernel, ms["one_context"], both, 2 * kernel + switches)):
-        style.label(ax, value, row, f"{value:.3f}" if value < 1 else f"{value:.2f}", shift=(4, 0), va="center")
+rows = style.rows("slices")
+panels = {"one_context": ("kernels in two streams of one context", ("stream 1", "stream 2")),
+          "two_contexts": ("kernels in two contexts", ("context a", "context b"))}
+fig, axes = style.axes(height=3.5, nrows=2, sharex=True)
+told = {}
+for ax, (version, (title, names)) in zip(axes, panels.items()):
+    found = style.matched(rows, version + r" kernel=(\d) piece=(\d+) (begin|end)")
+    at = {(int(match[1]), int(match[2]), match[3]): row["rate"] for match, row in found}
+    pieces = sorted((at[k, n, "begin"], at[k, n, "end"], k) for k, n, mark in at if mark == "begin")
+    for begin, end, k in pieces:
+        ax.barh(k, end - begin, left=begin, color=(style.BLUE, style.ORANGE)[k], height=0.8)
     ax.set_title(title)
-    ax.set_yticks(range(4), names)
-    ax.set_ylim(3.6, -0.6)
-    ax.set_xlim(0, 1.16 * max(both, 2 * kernel + switches))
+    ax.set_yticks(range(2), names)
+    ax.set_ylim(1.6, -0.6)
     ax.grid(axis="y", visible=False)
-    told.append(f"With {title} two_contexts takes {both:.3g} ms; two kernels and two switches make {2 * kernel + switches:.3g} ms.")
-axes[-1].set_xlabel("time [ms]   (yellow: two switches)")
-style.save(fig, "switches", "Two kernels in two contexts, and what they are made of",
-           "Two kernels in one context take as long as one. " + " ".join(told), default)
+    told[version] = max(end for _, end, _ in pieces), len(pieces)
+axes[-1].set_xlabel("time by the clock of all multiprocessors [ms]")
+axes[-1].set_xlim(0, 1.02 * told["two_contexts"][0])
+style.save(fig, "slices", "When two kernels run, in one context and in two",
+           f"In one context both run at once and end after {told['one_context'][0]:.1f} ms. In two contexts the device goes "
+           f"from one to the other: {told['two_contexts'][1]} pieces, with a gap before each but the first; the end is at "
+           f"{told['two_contexts'][0]:.1f} ms.", rows)
