@@ -228,12 +228,13 @@ TEST_CASE("the pieces in which a kernel ran are whole, or they are refused") {
 
 TEST_CASE("turns are counted, and the time in which neither kernel ran") {
   slices::Pieces a{}, b{};
-  a.count = 2, b.count = 1;
+  a.count = 3, b.count = 1;
   a.begin_ns[0] = 10, a.end_ns[0] = 20, a.begin_ns[1] = 50, a.end_ns[1] = 60;
+  a.begin_ns[2] = 70, a.end_ns[2] = 80;  // no turn before it
   b.begin_ns[0] = 25, b.end_ns[0] = 43;
   slices::Turns turns = slices::turns_between(slices::in_order({a, b}));
   CHECK(turns.count == 2);
-  CHECK(turns.idle_ns == 12);
+  CHECK(turns.idle_ns == 22);
   CHECK(turns.apart);
   b.begin_ns[0] = 15, b.end_ns[0] = 70;  // while both of a's run
   turns = slices::turns_between(slices::in_order({a, b}));
