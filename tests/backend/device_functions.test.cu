@@ -450,7 +450,7 @@ TEST_CASE("device functions are called by pointer, and call themselves") {
 }
 
 // FEATURE: kernels: `__grid_constant__` parameters
-// FEATURE: kernels: programmatic dependent launch: one kernel begins when the other has ended; `make races` reports what does not wait
+// FEATURE: kernels: programmatic dependent launch: one kernel begins when the other has ended
 TEST_CASE("a parameter of the grid has an address, and a kernel may wait for the one before it") {
   DeviceArray<int> out(64);
   Many many{};
