@@ -21,16 +21,16 @@
 // The next launch may start as soon as all blocks have called this or ended, if it is launched as a
 // dependent one. That promises nothing about memory.
 __device__ void let_next_start() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDA_CPU__) || __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
 // Returns when the launch before this one has ended, and all that it wrote is visible here. Where
-// this kernel is launched in the usual way that holds from the start. Before compute capability 9.0
-// there is no other way.
+// this kernel is launched in the usual way that holds from the start. GPUs before compute
+// capability 9.0 know no other way.
 __device__ void wait_for_previous() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDA_CPU__) || __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }

@@ -235,10 +235,12 @@ struct Checked {
 };
 
 bool may_run_beside(const Checked& c, std::uint32_t work) {
+  // A load through the path of constants may find what was there when the launch started.
+  const bool is_of_start = (c.access.use() & kConstant) != 0;
+  const bool has_waited = c.order != nullptr && !is_of_start &&
+                          c.order->has_waited_for_launch_before(c.access.thread());
   const auto is_beside = [&](const Unordered& one) {
-    const bool is_over = one.until_waited && c.order != nullptr &&
-                         c.order->has_waited_for_launch_before(c.access.thread());
-    return one.work == work && !is_over;
+    return one.work == work && !(one.until_waited && has_waited);
   };
   return std::any_of(c.d->unordered.begin(), c.d->unordered.end(), is_beside);
 }

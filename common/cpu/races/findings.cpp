@@ -97,6 +97,11 @@ const char* help_for(const Added& added) {
     return "a texture fetch may return what was there before the launch: write to other memory "
            "than the one under the texture, or read it with a plain load (surfaces: surf2Dread)";
   }
+  if (fault == Fault::kLaunchBefore && (f.later.use() & kConstant) != 0) {
+    return "this launch may start while what is ahead in its stream still runs: so __ldg and "
+           "texture fetches may find old values even after cudaGridDependencySynchronize(); use a "
+           "plain load";
+  }
   static const char* const kHelp[] = {
       // in the order of Fault
       "the lanes of a warp do not run in step: put __syncwarp() between the two, or "

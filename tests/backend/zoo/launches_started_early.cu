@@ -31,6 +31,12 @@
 // EXPECT: {file}:{double}: error: race: a read in kernel 'double_at_once'
 // EXPECT: {file}:{late_write}: note: a write by kernel 'number_too_late'
 //
+// CASE: read_only_path
+// __ldg is for data that nobody writes while the kernel runs, and it runs beside the one before.
+// EXPECT: {file}:{ldg}: error: race: a read by __ldg in kernel 'wait_and_copy'
+// EXPECT: {file}:{number}: note: a write by kernel 'number'
+// EXPECT: help: this launch may start while what is ahead in its stream still runs: so __ldg and
+//
 // CASE: waits_in_a_row
 // EXPECT-STATUS: 0
 // EXPECT-NOT: error
@@ -167,6 +173,17 @@ CASE(told_too_late) {
   const Arrays a;
   number_too_late<<<1, kThreads>>>(a.x);
   launch_early(double_at_once, a.x);
+}
+
+__global__ void wait_and_copy(int* to, const int* from) {
+  cudaGridDependencySynchronize();
+  to[threadIdx.x] = __ldg(from + threadIdx.x);  // @ldg
+}
+
+CASE(read_only_path) {
+  const Arrays a;
+  number<<<1, kThreads>>>(a.x);
+  launch_early(wait_and_copy, a.y, a.x);
 }
 
 CASE(waits_in_a_row) {
