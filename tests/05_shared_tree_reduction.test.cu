@@ -320,16 +320,18 @@ TEST_CASE("the way there and back ends at the right sum, with every kernel", "[e
   }
 }
 
-TEST_CASE("each block of either tree in neighbours leaves its own sum in its own place",
+TEST_CASE("on the way each block leaves its own sum in its own place, with every kernel",
           "[end_to_end]") {
   using namespace end_to_end;
   for (const unsigned block : awkward_blocks()) {
     const std::vector<int> x = random_ints(2053, -9, 9, 3);
-    for (const Tree tree : {Tree::kSharedModulo, Tree::kGlobalModulo}) {
+    for (const Tree tree :
+         {Tree::kSequential, Tree::kEightEach, Tree::kSharedModulo, Tree::kGlobalModulo}) {
       INFO("block " << block << ", tree " << static_cast<int>(tree));
       Trip trip{x, block, tree};
       trip.steps(0, 3);
-      CHECK(trip.sums == sums_of_blocks(x, block, trip.grid, trip.grid));
+      const std::size_t elements = tree == Tree::kEightEach ? 8 * block : block;
+      CHECK(trip.sums == sums_of_blocks(x, elements, blocks_for(x.size(), elements), trip.grid));
     }
   }
 }
