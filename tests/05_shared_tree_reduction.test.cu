@@ -202,64 +202,6 @@ TEST_CASE("trees with predicates and behind a branch are right at awkward sizes,
         std::vector<long long>{9 * 256, 9 * 44});
 }
 
-TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
-          "[shared_layouts]") {
-  using namespace shared_layouts;
-  for_ints_of_every_size([](const std::vector<int>& values) {
-    const BlockResults results{values, 256};
-    for (const auto& version : shared_layouts::kVersions) {
-      INFO(version.name);
-      CHECK(runs_right(version, results));
-    }
-  });
-  for (const unsigned block : awkward_blocks()) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
-      const BlockResults results{random_ints(n, -9, 9, 3), block};
-      for (const auto& version : shared_layouts::kVersions) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, results));
-        results.poison();
-        CHECK_FALSE((results.*version.is_right)("nothing ran"));
-      }
-    }
-  }
-  const BlockResults large{std::vector<int>(4099, 40000000), 256};
-  CHECK(runs_right(shared_layouts::kVersions[0], large));
-}
-
-TEST_CASE("each block's maximum, count and votes are those of its ints", "[shared_layouts]") {
-  // Worked out here once more, apart from the experiment's own check.
-  for (const unsigned block : awkward_blocks()) {
-    const std::size_t n = 2053;
-    const std::vector<int> x = random_ints(n, -9, 9, 3);
-    const shared_layouts::BlockResults r{x, block};
-    std::vector<int> maxima(r.grid, INT_MIN), odd(r.grid, 0), flags(r.grid, 1);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t b = i / block;
-      maxima[b] = std::max(maxima[b], x[i]);
-      odd[b] += x[i] % 2 != 0;
-      if (x[i] == 9) flags[b] |= 2;
-    }
-    INFO("block " << block);
-    CHECK(runs_right(shared_layouts::kVersions[0], r));
-    CHECK(r.maxima.download() == maxima);
-    CHECK(r.odd_counts.download() == odd);
-    CHECK(runs_right(shared_layouts::kVersions[1], r));
-    CHECK(r.odd_counts.download() == odd);
-    CHECK(r.flags.download() == flags);
-  }
-}
-
-TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shared_layouts]") {
-  for (const std::size_t where : {std::size_t{0}, std::size_t{300}, std::size_t{999}}) {
-    std::vector<int> values(1000, 8);
-    values[where] = 10;
-    const shared_layouts::BlockResults r{values, 256};
-    CHECK(runs_right(shared_layouts::kVersions[1], r));
-    CHECK((r.flags.download()[where / 256] & 1) == 0);
-  }
-}
-
 TEST_CASE("shares of a few blocks are added right, wherever they are kept and whoever adds them",
           "[slots_in_a_loop]") {
   using namespace slots_in_a_loop;
@@ -323,6 +265,64 @@ TEST_CASE("thread t of the bandwidth's kernels adds eight words of each round",
     }
     INFO("thread " << t);
     CHECK(sums[t] == expected);
+  }
+}
+
+TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
+          "[shared_layouts]") {
+  using namespace shared_layouts;
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const BlockResults results{values, 256};
+    for (const auto& version : shared_layouts::kVersions) {
+      INFO(version.name);
+      CHECK(runs_right(version, results));
+    }
+  });
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
+      const BlockResults results{random_ints(n, -9, 9, 3), block};
+      for (const auto& version : shared_layouts::kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, results));
+        results.poison();
+        CHECK_FALSE((results.*version.is_right)("nothing ran"));
+      }
+    }
+  }
+  const BlockResults large{std::vector<int>(4099, 40000000), 256};
+  CHECK(runs_right(shared_layouts::kVersions[0], large));
+}
+
+TEST_CASE("each block's maximum, count and votes are those of its ints", "[shared_layouts]") {
+  // Worked out here once more, apart from the experiment's own check.
+  for (const unsigned block : awkward_blocks()) {
+    const std::size_t n = 2053;
+    const std::vector<int> x = random_ints(n, -9, 9, 3);
+    const shared_layouts::BlockResults r{x, block};
+    std::vector<int> maxima(r.grid, INT_MIN), odd(r.grid, 0), flags(r.grid, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t b = i / block;
+      maxima[b] = std::max(maxima[b], x[i]);
+      odd[b] += x[i] % 2 != 0;
+      if (x[i] == 9) flags[b] |= 2;
+    }
+    INFO("block " << block);
+    CHECK(runs_right(shared_layouts::kVersions[0], r));
+    CHECK(r.maxima.download() == maxima);
+    CHECK(r.odd_counts.download() == odd);
+    CHECK(runs_right(shared_layouts::kVersions[1], r));
+    CHECK(r.odd_counts.download() == odd);
+    CHECK(r.flags.download() == flags);
+  }
+}
+
+TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shared_layouts]") {
+  for (const std::size_t where : {std::size_t{0}, std::size_t{300}, std::size_t{999}}) {
+    std::vector<int> values(1000, 8);
+    values[where] = 10;
+    const shared_layouts::BlockResults r{values, 256};
+    CHECK(runs_right(shared_layouts::kVersions[1], r));
+    CHECK((r.flags.download()[where / 256] & 1) == 0);
   }
 }
 
