@@ -260,6 +260,34 @@ TEST_CASE("all ways to the variables of the device end where the kernel wrote",
   }
 }
 
+TEST_CASE("an initialised variable of the device begins with its value and outlives each launch",
+          "[ways_to_a_variable]") {
+  using namespace ways_to_a_variable;
+  const DeviceArray<int> x(std::vector<int>{3, 7});
+  const DeviceArray<long long> pointed_to(1);
+  poison_variables(pointed_to);
+  const unsigned before = launches_counted();
+  for (unsigned launch = 1; launch <= 3; ++launch) {
+    sum_into_variables<<<1, 1>>>(x, x.size());
+    CUDA_CHECK_LAUNCH();
+    CHECK(launches_counted() == before + launch);
+  }
+}
+
+TEST_CASE("a string is no symbol, though it compiles") {
+  const int value = 7;
+  int before = 0, after = 0;
+  void* address = nullptr;
+  CUDA_CHECK(cudaMemcpyFromSymbol(&before, file_counter, sizeof before));
+  const char* const name = "file_counter";
+  CHECK(cudaMemcpyToSymbol("file_counter", &value, sizeof value) == cudaErrorInvalidSymbol);
+  CHECK(cudaMemcpyToSymbol(name, &value, sizeof value) == cudaErrorInvalidSymbol);
+  CHECK(cudaGetSymbolAddress(&address, "file_counter") == cudaErrorInvalidSymbol);
+  cudaGetLastError();  // it stays until somebody asks
+  CUDA_CHECK(cudaMemcpyFromSymbol(&after, file_counter, sizeof after));
+  CHECK(after == before);
+}
+
 TEST_CASE("a result goes to its place of the array and to no other") {
   const Setup setup(random_ints(1000, 0, 9, 5));
   for (unsigned place = 0; place < kPlaces; ++place) {

@@ -55,7 +55,45 @@ std::vector<long long> sums_of_blocks(const std::vector<int>& x, std::size_t ele
   return sums;
 }
 
+// The array is declared inside an if that all threads of a block take, or none. In even blocks it
+// turns the block's elements round, in odd ones another array of another size adds 1 to them.
+constexpr unsigned kTurned = 96, kAnother = 64;
+__global__ void shared_inside_if(const int* x, int* out) {
+  const unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  if (blockIdx.x % 2 == 0) {
+    __shared__ int slots[kTurned];
+    slots[t] = x[i];
+    __syncthreads();  // the whole block is in here
+    out[i] = slots[blockDim.x - 1 - t];
+  } else {
+    __shared__ int slots[kAnother];
+    slots[t] = x[i] + 1;
+    __syncthreads();  // as above
+    out[i] = slots[t];
+  }
+}
+
 }  // namespace
+
+TEST_CASE("a shared array declared inside an if takes its room in every block") {
+  for (const unsigned block : {1u, 33u, kAnother}) {
+    const std::vector<int> x = random_ints(std::size_t{5} * block, -9, 9, 3);
+    const DeviceArray<int> d_x(x), out(x.size());
+    shared_inside_if<<<5, block>>>(d_x, out);
+    CUDA_CHECK_LAUNCH();
+    std::vector<int> expected(x);
+    for (unsigned b = 0; b < 5; ++b) {
+      const auto first = expected.begin() + b * block;
+      if (b % 2 == 0) std::reverse(first, first + block);
+      if (b % 2 == 1) std::for_each(first, first + block, [](int& v) { ++v; });
+    }
+    INFO("blocks of " << block);
+    CHECK(out.download() == expected);
+  }
+  cudaFuncAttributes attributes;
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, shared_inside_if));
+  if (kOnGpu) CHECK(attributes.sharedSizeBytes == (kTurned + kAnother) * sizeof(int));
+}
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for_ints_of_every_size([](const std::vector<int>& values) {
@@ -202,6 +240,100 @@ TEST_CASE("trees with predicates and behind a branch are right at awkward sizes,
         std::vector<long long>{9 * 256, 9 * 44});
 }
 
+TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
+          "[shared_layouts]") {
+  using namespace shared_layouts;
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const BlockResults results{values, 256};
+    for (const auto& version : shared_layouts::kVersions) {
+      INFO(version.name);
+      CHECK(runs_right(version, results));
+    }
+  });
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
+      const BlockResults results{random_ints(n, -9, 9, 3), block};
+      for (const auto& version : shared_layouts::kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, results));
+        results.poison();
+        CHECK_FALSE((results.*version.is_right)("nothing ran"));
+      }
+    }
+  }
+  const BlockResults large{std::vector<int>(4099, 40000000), 256};
+  CHECK(runs_right(shared_layouts::kVersions[0], large));
+}
+
+TEST_CASE("each block's maximum, count and votes are those of its ints", "[shared_layouts]") {
+  // Worked out here once more, apart from the experiment's own check.
+  for (const unsigned block : awkward_blocks()) {
+    const std::size_t n = 2053;
+    const std::vector<int> x = random_ints(n, -9, 9, 3);
+    const shared_layouts::BlockResults r{x, block};
+    std::vector<int> maxima(r.grid, INT_MIN), odd(r.grid, 0), flags(r.grid, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t b = i / block;
+      maxima[b] = std::max(maxima[b], x[i]);
+      odd[b] += x[i] % 2 != 0;
+      if (x[i] == 9) flags[b] |= 2;
+    }
+    INFO("block " << block);
+    CHECK(runs_right(shared_layouts::kVersions[0], r));
+    CHECK(r.maxima.download() == maxima);
+    CHECK(r.odd_counts.download() == odd);
+    CHECK(runs_right(shared_layouts::kVersions[1], r));
+    CHECK(r.odd_counts.download() == odd);
+    CHECK(r.flags.download() == flags);
+  }
+}
+
+TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shared_layouts]") {
+  for (const std::size_t where : {std::size_t{0}, std::size_t{300}, std::size_t{999}}) {
+    std::vector<int> values(1000, 8);
+    values[where] = 10;
+    const shared_layouts::BlockResults r{values, 256};
+    CHECK(runs_right(shared_layouts::kVersions[1], r));
+    CHECK((r.flags.download()[where / 256] & 1) == 0);
+  }
+}
+
+TEST_CASE("the way there and back ends at the right sum, with every kernel", "[end_to_end]") {
+  using namespace end_to_end;
+  const auto ends_right = [](const std::vector<int>& x, unsigned block, Tree tree) {
+    Trip trip{x, block, tree};
+    trip.steps(0, kSteps - 1);
+    CHECK(trip.sum == -1);
+    trip.step(kSteps - 1);
+    CHECK(trip.sum == sum_of_squares(x));
+  };
+  for (const Tree tree :
+       {Tree::kSequential, Tree::kEightEach, Tree::kSharedModulo, Tree::kGlobalModulo}) {
+    INFO("tree " << static_cast<int>(tree));
+    for (const std::size_t n : sizes_to_test()) {
+      if (n != 0 && n <= 100000) ends_right(random_ints(n, -9, 9, 3), 256, tree);
+    }
+    for (const unsigned block : awkward_blocks()) {
+      ends_right(random_ints(2053, -9, 9, 3), block, tree);
+    }
+    ends_right(std::vector<int>(4099, 40000000), 256, tree);
+  }
+}
+
+TEST_CASE("each block of either tree in neighbours leaves its own sum in its own place",
+          "[end_to_end]") {
+  using namespace end_to_end;
+  for (const unsigned block : awkward_blocks()) {
+    const std::vector<int> x = random_ints(2053, -9, 9, 3);
+    for (const Tree tree : {Tree::kSharedModulo, Tree::kGlobalModulo}) {
+      INFO("block " << block << ", tree " << static_cast<int>(tree));
+      Trip trip{x, block, tree};
+      trip.steps(0, 3);
+      CHECK(trip.sums == sums_of_blocks(x, block, trip.grid, trip.grid));
+    }
+  }
+}
+
 TEST_CASE("shares of a few blocks are added right, wherever they are kept and whoever adds them",
           "[slots_in_a_loop]") {
   using namespace slots_in_a_loop;
@@ -265,79 +397,6 @@ TEST_CASE("thread t of the bandwidth's kernels adds eight words of each round",
     }
     INFO("thread " << t);
     CHECK(sums[t] == expected);
-  }
-}
-
-TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
-          "[shared_layouts]") {
-  using namespace shared_layouts;
-  for_ints_of_every_size([](const std::vector<int>& values) {
-    const BlockResults results{values, 256};
-    for (const auto& version : shared_layouts::kVersions) {
-      INFO(version.name);
-      CHECK(runs_right(version, results));
-    }
-  });
-  for (const unsigned block : awkward_blocks()) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
-      const BlockResults results{random_ints(n, -9, 9, 3), block};
-      for (const auto& version : shared_layouts::kVersions) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, results));
-        results.poison();
-        CHECK_FALSE((results.*version.is_right)("nothing ran"));
-      }
-    }
-  }
-  const BlockResults large{std::vector<int>(4099, 40000000), 256};
-  CHECK(runs_right(shared_layouts::kVersions[0], large));
-}
-
-TEST_CASE("each block's maximum, count and votes are those of its ints", "[shared_layouts]") {
-  // Worked out here once more, apart from the experiment's own check.
-  for (const unsigned block : awkward_blocks()) {
-    const std::size_t n = 2053;
-    const std::vector<int> x = random_ints(n, -9, 9, 3);
-    const shared_layouts::BlockResults r{x, block};
-    std::vector<int> maxima(r.grid, INT_MIN), odd(r.grid, 0), flags(r.grid, 1);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t b = i / block;
-      maxima[b] = std::max(maxima[b], x[i]);
-      odd[b] += x[i] % 2 != 0;
-      if (x[i] == 9) flags[b] |= 2;
-    }
-    INFO("block " << block);
-    CHECK(runs_right(shared_layouts::kVersions[0], r));
-    CHECK(r.maxima.download() == maxima);
-    CHECK(r.odd_counts.download() == odd);
-    CHECK(runs_right(shared_layouts::kVersions[1], r));
-    CHECK(r.odd_counts.download() == odd);
-    CHECK(r.flags.download() == flags);
-  }
-}
-
-TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shared_layouts]") {
-  for (const std::size_t where : {std::size_t{0}, std::size_t{300}, std::size_t{999}}) {
-    std::vector<int> values(1000, 8);
-    values[where] = 10;
-    const shared_layouts::BlockResults r{values, 256};
-    CHECK(runs_right(shared_layouts::kVersions[1], r));
-    CHECK((r.flags.download()[where / 256] & 1) == 0);
-  }
-}
-
-TEST_CASE("the way there and back ends at the right sum, with either kernel", "[end_to_end]") {
-  for (const std::size_t n : sizes_to_test()) {
-    if (n == 0 || n > 100000) continue;
-    const std::vector<int> x = random_ints(n, -9, 9, 3);
-    for (const bool eight : {false, true}) {
-      INFO("n = " << n << (eight ? ", eight each" : ""));
-      end_to_end::Trip trip{x, 256, eight};
-      trip.steps(0, end_to_end::kSteps - 1);
-      CHECK(trip.sum == -1);
-      trip.step(end_to_end::kSteps - 1);
-      CHECK(trip.sum == sum_of_squares(x));
-    }
   }
 }
 

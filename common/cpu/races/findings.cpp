@@ -110,6 +110,9 @@ const char* help_for(const Added& added) {
       "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)",
       "the two are nodes of a graph without a path from one to the other: let one depend on the "
       "other (cudaGraphAddDependencies; in a capture an event that the other's stream waits for)",
+      "this launch may start while what is ahead in its stream still runs, for it has "
+      "cudaLaunchAttributeProgrammaticStreamSerialization: call cudaGridDependencySynchronize() "
+      "before the first use of memory that earlier launches use, in every kernel of the row",
       "the host goes on while kernels and asynchronous copies run: let it wait before it uses the "
       "same memory, e.g. with cudaStreamSynchronize, cudaEventSynchronize or "
       "cudaDeviceSynchronize",
@@ -146,8 +149,7 @@ std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
   if (launch.is_call) return launch.kernel.name;
   std::string text;
-  const bool other_work =
-      f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode || f.fault == Fault::kHost;
+  const bool other_work = f.fault >= Fault::kOtherStream && f.fault <= Fault::kHost;
   if (other_work) text = format("kernel '%s', ", launch.kernel.name);
   if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";

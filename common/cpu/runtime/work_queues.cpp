@@ -250,16 +250,17 @@ int wait_for_need(Need need, const StreamOrder& learned) {
 }
 
 /// What work that is put on `stream` now can rely on.
-StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* after) {
+void find_order(AllStreams& s, CUstream_st* stream, Work* next) {
+  if (!order_is_kept()) return;
   StreamOrder known;
-  if (!order_is_kept()) return known;
-  known = stream->ended;
   known.learn(s.host);
-  if (after != nullptr) known.learn(after->ended);
+  if (next->after != nullptr) known.learn(next->after->ended);
   for (const CUstream_st* const other : s.streams) {
-    if (are_in_order(*stream, *other)) known.learn(other->ended);
+    if (other != stream && are_in_order(*stream, *other)) known.learn(other->ended);
   }
-  return known;
+  next->ahead = known.covers(stream, stream->latest) ? 0 : stream->latest;
+  known.learn(stream->ended);
+  next->knows = std::move(known);
 }
 
 /// What one who has waited for `stream` can rely on.
@@ -397,7 +398,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
     work.stream = stream;
     work.sequence = sequence;
     work.submitted = std::chrono::steady_clock::now();
-    work.knows = known_to_next(s, stream, work.after.get());
+    find_order(s, stream, &work);
     if (order_is_kept()) {
       stream->ended = work.knows;
       stream->ended.learn(stream, sequence);

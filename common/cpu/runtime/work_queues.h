@@ -106,6 +106,9 @@ struct Work {
   const CUstream_st* stream = nullptr;
   std::uint64_t sequence = 0;
   StreamOrder knows;  ///< what has ended before it begins
+  /// What is ahead of it in its stream, if that alone orders the two: a launch that may start early
+  /// does so beside it. 0: there is none.
+  std::uint64_t ahead = 0;
   std::chrono::steady_clock::time_point submitted;
 };
 

@@ -103,7 +103,8 @@ using BusiestThreads = std::map<std::pair<Space, Operation>, OfThread>;
 /// counted again.
 struct Launch {
   std::string kernel;     ///< as the launch names it
-  std::string arguments;  ///< numbers as they are, a pointer as *, anything else as ..
+  std::string arguments;  ///< numbers as they are, a pointer as *, anything else as ..; of further
+                          ///< launches that differ in nothing shown: which one it is
   std::string file;       ///< where the launch stands
   int line = 0;
   dim3 grid, block;

@@ -379,9 +379,15 @@ std::vector<Launch> take_launches() {
   }
   cuda_cpu::look_up(places);
   std::vector<Launch> launches;
+  std::map<cuda_cpu::LaunchIdentity, unsigned> shown;  // launches of which all that is shown agrees
   for (const auto& tally : taken) {
     Launch l = std::move(tally->launch);
     l.kernel = kernel_name(tally->identity);
+    cuda_cpu::LaunchIdentity& identity = tally->identity;
+    identity.kernel = l.kernel;
+    identity.arguments_hash = identity.shared_bytes = 0;
+    const unsigned number = ++shown[identity];
+    if (number > 1) l.arguments += "; launch " + std::to_string(number) + " of these";
     l.accesses = accesses_of(*tally);
     l.passages = passages_of(*tally);
     l.events = events_of(*tally);

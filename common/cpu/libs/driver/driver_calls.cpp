@@ -72,7 +72,8 @@ int check_context(const char* call, CUctx_st* handle, Site site) {
     return wrong(site, CUDA_ERROR_INVALID_CONTEXT, format("%s of what is no context", call));
   }
   if (!context->is_destroyed) return 0;
-  return wrong(site, CUDA_ERROR_INVALID_CONTEXT, format("%s of a destroyed context", call), "",
+  return wrong(site, CUDA_ERROR_INVALID_CONTEXT, format("%s of a destroyed context", call),
+               "no error is promised for a handle that is gone: an H200 made one current",
                end_of(*context));
 }
 
