@@ -88,12 +88,11 @@ std::uint64_t Flow::skipped(const void* access, const Visited& visited) const {
     Pieces instead = after(branch);
     instead.erase(piece);
     // After an &&, or for an if in an if, the branch before that skips the piece as well.
-    const bool is_own = is_nearest || std::includes(joins.begin(), joins.end(), instead.begin(),
-                                                    instead.end());
-    const bool ends_loop =
-        leads_to(piece, branch) && std::any_of(instead.begin(), instead.end(), [&](const void* to) {
-          return !leads_to(to, branch);
-        });
+    const bool is_own =
+        is_nearest || std::includes(joins.begin(), joins.end(), instead.begin(), instead.end());
+    const bool ends_loop = leads_to(piece, branch) &&
+                           std::any_of(instead.begin(), instead.end(),
+                                       [&](const void* to) { return !leads_to(to, branch); });
     if (!is_own || ends_loop) break;
     joins.insert(instead.begin(), instead.end());
     piece = branch;

@@ -212,8 +212,7 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
 /// assumed that they are like the others. `counted`: requests before nvcc's joining and unrolling.
 void take_over_predicates(const Row& row, std::uint64_t counted, Access* a) {
   if (row.count == 0 || counted == 0) return;
-  a->counts.switched_off =
-      a->skipped * row.predicated / row.count * a->counts.requests / counted;
+  a->counts.switched_off = a->skipped * row.predicated / row.count * a->counts.requests / counted;
 }
 
 void scale(const std::vector<Access*>& accesses, std::uint64_t wanted, std::uint64_t counted) {
