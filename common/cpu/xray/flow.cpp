@@ -97,8 +97,11 @@ std::uint64_t Flow::skipped(const void* access, const Visited& visited) const {
     joins.insert(instead.begin(), instead.end());
     piece = branch;
   }
-  const std::uint64_t came = visited.at(piece).visits, entered = visited.at(own).visits;
-  return came > entered ? came - entered : 0;
+  const auto visits = [&](const void* place) {
+    const auto at = visited.find(place);
+    return at == visited.end() ? 0 : at->second.visits;
+  };
+  return std::max(visits(piece), visits(own)) - visits(own);
 }
 
 }  // namespace xray

@@ -208,8 +208,10 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
   if (row.unrolled == -4) take(Way::kBy4AndTheRest, "nvcc unrolls this loop by 4", a);
 }
 
-/// Where nvcc made predicates of a branch, or in some copies of a loop's turn: of these it is
-/// assumed that they are like the others. `counted`: requests before nvcc's joining and unrolling.
+/// What warps execute for no lane where nvcc made predicates of the branch before an access. Where
+/// it did so in some copies of a loop's turn, these are taken to be like the others. Nothing is
+/// known of a branch that no lane took in the whole launch. `counted`: requests before nvcc joined
+/// or unrolled them.
 void take_over_predicates(const Row& row, std::uint64_t counted, Access* a) {
   if (row.count == 0 || counted == 0) return;
   a->counts.switched_off = a->skipped * row.predicated / row.count * a->counts.requests / counted;
