@@ -24,8 +24,9 @@ struct Access : Requests {
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;
   unsigned bytes_per_lane = 0;
-  std::string name;      ///< of the shared array or the variable; "" for allocations
-  unsigned places = 0;   ///< in the CPU's code
+  std::string name;           ///< of the shared array or the variable; "" for allocations
+  unsigned places = 0;        ///< in the CPU's code
+  std::uint64_t skipped = 0;  ///< see Flow, which is kept where machine code was read
   std::string compiled;  ///< what nvcc made of it, where its machine code was read and says more
 };
 
