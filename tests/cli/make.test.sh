@@ -291,7 +291,7 @@ echo 'int main() {}' >work/plain.cu
 texts=("${texts[@]:0:2}")
 for name in DEFINE INCLUDE LIBS; do tried $name run BACKEND=cpu FILE=work/plain.cu; done
 # What X-ray is told: the command that make would run, with a listing of its environment in the command's place.
-for name in CSV SVG LINE; do
+for name in CSV HTML; do
   # shellcheck disable=SC2016  # typed so
   text="1'; touch $touched; '"'$(shell touch '"$touched"')`touch '"$touched"'`'
   run make -n xray CH=05 EX=1 BACKEND=cpu "$name=$text"

@@ -12,7 +12,7 @@ second=chapters/02_second/README.md
 mkdir -p "$scratch/tree/chapters/01_first" "$scratch/tree/chapters/02_second"
 cd "$scratch/tree" || exit 1
 
-terms() { run "$python" "$here/common" tools.checks.terms "$@"; }
+terms() { run "$python" "$here/common" tools.checks.terms; }
 # written FILE: the file is what is on stdin
 written() { cat >"$1"; }
 # glossary: entries from stdin, NAME|CHAPTER|COMMENT in each line, in the order of the alphabet
@@ -26,14 +26,14 @@ glossary() {
 }
 # complains TEXT...: the check fails, with these lines and no others
 complains() {
-  terms --check
+  terms
   expect_status 1
   expect "$# complaints" [ "$(lines_in "$out")" -eq $# ]
   local text
   for text; do expect_output "$text"; done
 }
 content() {
-  terms --check
+  terms
   expect_status 0
   expect "nothing said" [ -z "$output" ]
 }
@@ -184,23 +184,6 @@ END
 complains "chapters/01_first/lab_notes.md:1: bank is used for the first time"
 rm chapters/01_first/lab_notes.md
 
-test_case "the list has every term, where it is explained and first used"
-glossary <<'END'
-bank|02_second
-grid|01_first
-END
-written $first <<'END'
-A [grid](../GLOSSARY.md#grid) and [banks](../GLOSSARY.md#bank).
-END
-written $second <<'END'
-
-A *bank*.
-END
-terms
-expect_status 0
-expect "a line for grid" grep -qE '^grid +01:1 +01:1, linked$' "$scratch/out"
-expect "a line for bank" grep -qE '^bank +02:2 +01:1, linked$' "$scratch/out"
-
 test_case "entries out of order, with a wrong id, without a chapter or with an unknown word in the comment are found"
 written chapters/GLOSSARY.md <<'END'
 <a id="grid"></a>**grid**: what it is. [01](01_first/README.md)
@@ -211,7 +194,7 @@ written chapters/GLOSSARY.md <<'END'
 
 <a id="warp"></a>**warp**: what it is.
 END
-terms --check
+terms
 expect_status 1
 expect_output "GLOSSARY.md:3: bank stands behind grid: the order is that of the alphabet"
 expect_output "GLOSSARY.md:3: bank: expected also:, only: or but not:, found sometimes:"
