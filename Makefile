@@ -127,7 +127,7 @@ xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, withou
 
 needs.xray-verify = backend rules xray
 xray-verify: $$(VERIFIED)  ## X-ray's counts beside a GPU's counters (needs ncu)
-	$(direct)$(python) tools.measure.xray_verify --backend $(CHOSEN_BACKEND) $(CHOSEN)
+	$(direct)$(OWN_TYPED) $(python) tools.measure.xray_verify --backend $(CHOSEN_BACKEND) $(CHOSEN)
 
 needs.xray-traces = rules xray
 xray-traces: $$(TRACED_PROGRAMS)  ## store X-ray's counts that figures draw

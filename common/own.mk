@@ -2,7 +2,7 @@
 # FILE=: a program of one's own in place of a chapter's. It may have several files, anywhere, with any names; make
 # cannot have such names in rules, so common/tools/own/own_programs.py compiles them and decides what has to be.
 
-OWN_VERBS := build run debug races sanitize xray profile
+OWN_VERBS := build run debug races sanitize xray xray-verify profile
 ifneq ($(filter-out $(OWN_VERBS),$(GOALS)),)
 $(error FILE= is for: make $(OWN_VERBS); not for make $(firstword $(filter-out $(OWN_VERBS),$(GOALS))))
 endif
@@ -27,6 +27,7 @@ RUN = $(call as_env,SCHEDULE RACES) common/tools/own/run.sh $(OWN_VARIANT) $(PRO
 DEBUGGED = $(PROGRAMS)
 DEBUG = $(OWN_TYPED) common/tools/own/debug.sh $(PROGRAMS) ''
 SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),build/cpu-asan/$(OWN) build/cpu-xray/$(OWN))
+VERIFIED = $(if $(filter gpu,$(CHOSEN_BACKEND)),build/gpu/$(OWN) build/cpu-xray/$(OWN))
 SANITIZED_ZOO :=
 ZOO_TEST :=
 
@@ -43,10 +44,8 @@ own_build = $(direct)$(OWN_TYPED) CUBLAS=$(libraries)/libcublas.a MAKE='$(MAKE)'
 
 $(addprefix build/,$(addsuffix /$(OWN),cpu cpu-races cpu-xray cpu-asan gpu)): .FORCE
 .PHONY: .FORCE
-ifeq ($(CHOSEN_BACKEND),gpu)
 build/gpu/$(OWN):
 	$(own_build) '' $(NVCC) -arch=$(ARCH) -std=c++17 -O3 -lineinfo -- -arch=$(ARCH)
-else
 $(addprefix build/,$(addsuffix /$(OWN),cpu cpu-xray cpu-asan)): build/cpu/prepass build/$$(variant)/libcudacpu.a
 build/cpu-races/$(OWN): build/cpu/prepass build/cpu-xray/libcudacpu.a
 build/cpu/$(OWN):
@@ -57,4 +56,3 @@ build/cpu-races/$(OWN):
 	$(own_build) build/cpu-xray/libcudacpu.a $(CXX) $(OWN_FLAGS) $(OWN_RACES) $(BOUNDS) -- $(XRAY_LINK)
 build/cpu-asan/$(OWN):
 	$(own_build) build/cpu-asan/libcudacpu.a $(CXX) $(OWN_FLAGS) $(ASAN_BUILD) -- $(ASAN_BUILD)
-endif

@@ -325,7 +325,7 @@ TEST_CASE("multiply-adds leave the right sums in every thread, whatever the chai
       const arithmetic::MultiplyAdds d(mix, flop, 2);
       INFO(mix.name << ", " << flop << " operations");
       CHECK(d.amount() >= flop);
-      CHECK(d.amount() - flop <= 2.0 * mix.chains * 2 * mix.blocks_per_sm * 256);
+      CHECK(d.amount() - flop <= 2.0 * mix.per_turn * 2 * mix.blocks_per_sm * 256);
       d.launch();
       CUDA_CHECK_LAUNCH();
       CHECK(d.is_right());

@@ -20,6 +20,9 @@ namespace beside_a_cpu_core {
 namespace failing_calls {
 #include "../chapters/02_single_thread_sum/experiments/failing_calls.cu"
 }
+namespace first_launches {
+#include "../chapters/02_single_thread_sum/experiments/first_launches.cu"
+}
 namespace launch_and_clocks {
 #include "../chapters/02_single_thread_sum/experiments/launch_and_clocks.cu"
 }
@@ -102,6 +105,10 @@ __global__ void use_qualifiers(int* seen) {
 }
 
 }  // namespace
+
+// Static kernels: their names are this file's own, and `static` may stand on either side.
+static __global__ void store_one(int* place) { *place = 1; }
+__global__ static void store_two(int* place) { *place = 2; }
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for_ints_of_every_size([](const std::vector<int>& values) {
@@ -203,6 +210,23 @@ TEST_CASE("the experiments count the cycles of their loops", "[strides][launch_a
   CHECK(cycles_are_plausible(result.download()[0].cycles, x.size(), ms));
 }
 
+TEST_CASE("the first launches are shown one by one, then few, and the last", "[first_launches]") {
+  using namespace first_launches;
+  std::string shown;
+  for (std::size_t launch = 1; launch <= 21; ++launch)
+    if (is_shown(launch, 21)) shown += std::to_string(launch) + " ";
+  CHECK(shown == "1 2 3 4 5 10 20 21 ");
+  const std::vector<std::string> lines =
+      lines_of_csv(experiment_main, {"--n", "300", "--launches", "6"});
+  REQUIRE(lines.size() == 1 + 6 + 1);  // all six, and their median
+  for (std::size_t row = 1; row < lines.size(); ++row) {
+    const std::string name = row == 7 ? "median" : "launch=" + std::to_string(row);
+    INFO(lines[row]);
+    CHECK(lines[row].find(name) != std::string::npos);
+    CHECK(lines[row].find(",us,") != std::string::npos);
+  }
+}
+
 TEST_CASE("cycles that no loop can have taken are not plausible") {
   CHECK(cycles_are_plausible(47000000, 1_Mi, 24.9));
   CHECK_FALSE(cycles_are_plausible(-47000000, 1_Mi, 24.9));  // the end taken from the beginning
@@ -210,6 +234,8 @@ TEST_CASE("cycles that no loop can have taken are not plausible") {
   CHECK_FALSE(cycles_are_plausible(40, 1_Mi, 24.9));  // the clock read twice before the loop
   CHECK_FALSE(cycles_are_plausible(3600000000000, 1_Mi, 24.9));  // one reading, not a difference
 }
+
+static unsigned launched = 0;  // sum_into_variables, by the two tests below
 
 TEST_CASE("all ways to the variables of the device end where the kernel wrote",
           "[ways_to_a_variable]") {
@@ -222,6 +248,7 @@ TEST_CASE("all ways to the variables of the device end where the kernel wrote",
     CHECK_FALSE(are_right(fetch_variables(pointed_to), reference(x)));
     sum_into_variables<<<1, 1>>>(d_x, n);
     CUDA_CHECK_LAUNCH();
+    ++launched;
     CHECK(are_right(fetch_variables(pointed_to), reference(x)));
     CHECK_FALSE(are_right(fetch_variables(pointed_to), reference(x) + 1));
     CHECK(pointed_to.download()[1] == -1);
@@ -236,6 +263,34 @@ TEST_CASE("all ways to the variables of the device end where the kernel wrote",
     CHECK((w.by_symbol == -1 && w.by_address == -1 && w.by_offset == -1 && w.by_pointer == -1 &&
            w.by_name == -1));
   }
+}
+
+TEST_CASE("an initialised variable of the device begins with its value and outlives each launch",
+          "[ways_to_a_variable]") {
+  using namespace ways_to_a_variable;
+  const DeviceArray<int> x(std::vector<int>{3, 7});
+  const DeviceArray<long long> pointed_to(1);
+  poison_variables(pointed_to);
+  CHECK(launches_counted() == launched);
+  for (int launch = 0; launch < 3; ++launch) {
+    sum_into_variables<<<1, 1>>>(x, x.size());
+    CUDA_CHECK_LAUNCH();
+    CHECK(launches_counted() == ++launched);
+  }
+}
+
+TEST_CASE("a string is no symbol, though it compiles") {
+  const int value = 7;
+  int before = 0, after = 0;
+  void* address = nullptr;
+  CUDA_CHECK(cudaMemcpyFromSymbol(&before, file_counter, sizeof before));
+  const char* const name = "file_counter";
+  CHECK(cudaMemcpyToSymbol("file_counter", &value, sizeof value) == cudaErrorInvalidSymbol);
+  CHECK(cudaMemcpyToSymbol(name, &value, sizeof value) == cudaErrorInvalidSymbol);
+  CHECK(cudaGetSymbolAddress(&address, "file_counter") == cudaErrorInvalidSymbol);
+  cudaGetLastError();  // it stays until somebody asks
+  CUDA_CHECK(cudaMemcpyFromSymbol(&after, file_counter, sizeof after));
+  CHECK(after == before);
 }
 
 TEST_CASE("a result goes to its place of the array and to no other") {
@@ -276,6 +331,14 @@ TEST_CASE("qualifiers combine as the notes say, and variables of the device outl
     CUDA_CHECK_LAUNCH();
     CHECK(seen.download() == std::vector<int>{launch, start + launch, twice(21)});
   }
+}
+
+TEST_CASE("a kernel may be static, with the word before or behind __global__") {
+  const DeviceArray<int> stored(2);
+  store_one<<<1, 1>>>(stored.get());
+  store_two<<<1, 1>>>(stored.get() + 1);
+  CUDA_CHECK_LAUNCH();
+  CHECK(stored.download() == std::vector<int>{1, 2});
 }
 
 TEST_CASE("a pointer variable is followed to where the host points it") {

@@ -20,8 +20,14 @@ namespace forced_branch {
 namespace opt_in_tile {
 #include "../chapters/05_shared_tree_reduction/experiments/opt_in_tile.cu"
 }
+namespace shared_bandwidth {
+#include "../chapters/05_shared_tree_reduction/experiments/shared_bandwidth.cu"
+}
 namespace shared_layouts {
 #include "../chapters/05_shared_tree_reduction/experiments/shared_layouts.cu"
+}
+namespace slots_in_a_loop {
+#include "../chapters/05_shared_tree_reduction/experiments/slots_in_a_loop.cu"
 }
 namespace stray_bytes {
 #include "../chapters/05_shared_tree_reduction/experiments/stray_bytes.cu"
@@ -49,7 +55,45 @@ std::vector<long long> sums_of_blocks(const std::vector<int>& x, std::size_t ele
   return sums;
 }
 
+// The array is declared inside an if that all threads of a block take, or none. In even blocks it
+// turns the block's elements round, in odd ones another array of another size adds 1 to them.
+constexpr unsigned kTurned = 96, kAnother = 64;
+__global__ void shared_inside_if(const int* x, int* out) {
+  const unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  if (blockIdx.x % 2 == 0) {
+    __shared__ int slots[kTurned];
+    slots[t] = x[i];
+    __syncthreads();  // the whole block is in here
+    out[i] = slots[blockDim.x - 1 - t];
+  } else {
+    __shared__ int slots[kAnother];
+    slots[t] = x[i] + 1;
+    __syncthreads();  // as above
+    out[i] = slots[t];
+  }
+}
+
 }  // namespace
+
+TEST_CASE("a shared array declared inside an if takes its room in every block") {
+  for (const unsigned block : {1u, 33u, kAnother}) {
+    const std::vector<int> x = random_ints(std::size_t{5} * block, -9, 9, 3);
+    const DeviceArray<int> d_x(x), out(x.size());
+    shared_inside_if<<<5, block>>>(d_x, out);
+    CUDA_CHECK_LAUNCH();
+    std::vector<int> expected(x);
+    for (unsigned b = 0; b < 5; ++b) {
+      const auto first = expected.begin() + b * block;
+      if (b % 2 == 0) std::reverse(first, first + block);
+      if (b % 2 == 1) std::for_each(first, first + block, [](int& v) { ++v; });
+    }
+    INFO("blocks of " << block);
+    CHECK(out.download() == expected);
+  }
+  cudaFuncAttributes attributes;
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, shared_inside_if));
+  if (kOnGpu) CHECK(attributes.sharedSizeBytes == (kTurned + kAnother) * sizeof(int));
+}
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for_ints_of_every_size([](const std::vector<int>& values) {
@@ -254,18 +298,107 @@ TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shar
   }
 }
 
-TEST_CASE("the way there and back ends at the right sum, with either kernel", "[end_to_end]") {
-  for (const std::size_t n : sizes_to_test()) {
-    if (n == 0 || n > 100000) continue;
-    const std::vector<int> x = random_ints(n, -9, 9, 3);
-    for (const bool eight : {false, true}) {
-      INFO("n = " << n << (eight ? ", eight each" : ""));
-      end_to_end::Trip trip{x, 256, eight};
-      trip.steps(0, end_to_end::kSteps - 1);
-      CHECK(trip.sum == -1);
-      trip.step(end_to_end::kSteps - 1);
-      CHECK(trip.sum == sum_of_squares(x));
+TEST_CASE("the way there and back ends at the right sum, with every kernel", "[end_to_end]") {
+  using namespace end_to_end;
+  const auto ends_right = [](const std::vector<int>& x, unsigned block, Tree tree) {
+    Trip trip{x, block, tree};
+    trip.steps(0, kSteps - 1);
+    CHECK(trip.sum == -1);
+    trip.step(kSteps - 1);
+    CHECK(trip.sum == sum_of_squares(x));
+  };
+  for (const Tree tree :
+       {Tree::kSequential, Tree::kEightEach, Tree::kSharedModulo, Tree::kGlobalModulo}) {
+    INFO("tree " << static_cast<int>(tree));
+    for (const std::size_t n : sizes_to_test()) {
+      if (n != 0 && n <= 100000) ends_right(random_ints(n, -9, 9, 3), 256, tree);
     }
+    for (const unsigned block : awkward_blocks()) {
+      ends_right(random_ints(2053, -9, 9, 3), block, tree);
+    }
+    ends_right(std::vector<int>(4099, 40000000), 256, tree);
+  }
+}
+
+TEST_CASE("on the way each block leaves its own sum in its own place, with every kernel",
+          "[end_to_end]") {
+  using namespace end_to_end;
+  for (const unsigned block : awkward_blocks()) {
+    const std::vector<int> x = random_ints(2053, -9, 9, 3);
+    for (const Tree tree :
+         {Tree::kSequential, Tree::kEightEach, Tree::kSharedModulo, Tree::kGlobalModulo}) {
+      INFO("block " << block << ", tree " << static_cast<int>(tree));
+      Trip trip{x, block, tree};
+      trip.steps(0, 3);
+      const std::size_t elements = tree == Tree::kEightEach ? 8 * block : block;
+      CHECK(trip.sums == sums_of_blocks(x, elements, blocks_for(x.size(), elements), trip.grid));
+    }
+  }
+}
+
+TEST_CASE("shares of a few blocks are added right, wherever they are kept and whoever adds them",
+          "[slots_in_a_loop]") {
+  using namespace slots_in_a_loop;
+  const auto all_run_right = [](const std::vector<int>& values, unsigned blocks, unsigned block) {
+    const SharedWork work(values, blocks, block);
+    for (const auto& version : slots_in_a_loop::kVersions) {
+      INFO(version.name << ", " << blocks << " blocks of " << block << ", n = " << values.size());
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, work));
+    }
+    work.poison();
+    CHECK_FALSE(work.is_right("nothing ran"));
+  };
+  for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 8, 64); });
+  for (const unsigned block : awkward_blocks()) {
+    for (const unsigned blocks : {1u, 3u, 8u}) {
+      for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
+        all_run_right(random_ints(n, -9, 9, 3), blocks, block);
+      }
+    }
+  }
+  all_run_right(std::vector<int>(4099, 40000000), 8, 64);
+  // The host's own sums are right: 300 elements, of which blocks of 64 threads take turns.
+  CHECK(SharedWork(std::vector<int>(300, -3), 2, 64).expected ==
+        std::vector<long long>{9 * (64 + 64 + 44), 9 * (64 + 64)});
+}
+
+TEST_CASE("every thread reads its words of the tile, from shared memory and from where it came",
+          "[shared_bandwidth]") {
+  using namespace shared_bandwidth;
+  const auto all_run_right = [](const auto& reads, const auto& versions) {
+    for (const auto& version : versions) {
+      INFO(version.name << ", rounds " << reads.rounds << ", blocks " << reads.grid);
+      CHECK(runs_right(version, reads));
+      reads.poison();
+      CHECK_FALSE((reads.*version.is_right)("nothing ran"));
+    }
+  };
+  for (const unsigned rounds : {1u, 2u, 9u}) {
+    for (const unsigned blocks : {1u, 3u}) {
+      all_run_right(Reads<unsigned>(blocks, rounds, 5),
+                    std::vector{kFromShared<unsigned>, kFromL1<unsigned>});
+      all_run_right(Reads<uint4>(blocks, rounds, 5),
+                    std::vector{kFromShared<uint4>, kFromL1<uint4>});
+    }
+  }
+  CHECK(Reads<uint4>(3, 2, 5).bytes_read() == 3.0 * 1024 * 2 * 8 * 16);
+}
+
+TEST_CASE("thread t of the bandwidth's kernels adds eight words of each round",
+          "[shared_bandwidth]") {
+  // Worked out here once more, apart from the experiment's own check: two rounds, 4-byte words.
+  using namespace shared_bandwidth;
+  const Reads<unsigned> reads(1, 2, 5);
+  REQUIRE(runs_right(kFromShared<unsigned>, reads));
+  const std::vector<unsigned> sums = reads.sums.download();
+  for (const unsigned t : {0u, 1u, 223u, 224u, 255u, 256u, 1023u}) {
+    unsigned expected = 0;
+    for (unsigned k = 0; k < 8; ++k) {
+      expected += reads.host_x[t % 256 + 128 * k];
+      expected += reads.host_x[(t + 32) % 256 + 128 * k];
+    }
+    INFO("thread " << t);
+    CHECK(sums[t] == expected);
   }
 }
 

@@ -86,7 +86,8 @@ bool reads_table(const Version<Additions>& version) {
   return version.is_right != &Additions::number && version.is_right != &Additions::wide_number;
 }
 
-// What the experiment's rows launch: each pattern from all three sources, and what needs no table.
+// What the experiment's rows launch: each pattern from all three sources and, chosen by a switch,
+// from two; and what needs no table.
 template <within_block::Pattern kPattern>
 void append_versions(std::vector<Version<within_block::Additions>>* versions) {
   using within_block::Additions;
@@ -100,6 +101,12 @@ void append_versions(std::vector<Version<within_block::Additions>>* versions) {
   });
   append("readonly", [](auto& d) {
     within_block::add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+  });
+  append("switch_constant", [](auto& d) {
+    within_block::add_constant_by_switch<<<d.grid, d.block>>>(d.x, d.n, kPattern, d.y);
+  });
+  append("switch_global", [](auto& d) {
+    within_block::add_global_by_switch<<<d.grid, d.block>>>(d.x, d.n, d.table, kPattern, d.y);
   });
 }
 std::vector<Version<within_block::Additions>> versions_within_block() {

@@ -10,8 +10,14 @@
 #include "matmul_testing.cuh"
 
 #define main experiment_main
+namespace atomic_terms {
+#include "../chapters/07_naive_matmul/experiments/atomic_terms.cu"
+}
 namespace beside_cublas {
 #include "../chapters/07_naive_matmul/experiments/beside_cublas.cu"
+}
+namespace by_hand {
+#include "../chapters/07_naive_matmul/experiments/by_hand.cu"
 }
 namespace serial_loop {
 #include "../chapters/07_naive_matmul/experiments/serial_loop.cu"
@@ -26,6 +32,7 @@ void for_every_version(const Operands& operands, Check check) {
   }
   const MatrixProduct plain = operands.product();
   for (const auto& version : beside_cublas::kVersions) check(version, plain);
+  for (const auto& version : atomic_terms::kVersions) check(version, plain);
   check(serial_loop::kKernel, plain);
   check(kVersions[2], product);  // the last one is tried at a large shape
 }
@@ -83,6 +90,19 @@ TEST_CASE("cuBLAS multiplies the same matrices, gaps included", "[beside_cublas]
   }
 }
 
+TEST_CASE("slices of any length cover a row of A, also one that they do not divide",
+          "[atomic_terms]") {
+  for (const unsigned k : {1u, 7u, 8u, 9u, 31u, 32u, 33u, 65u}) {
+    const Operands operands({5, 35, k}, 3);
+    const MatrixProduct product = operands.product();
+    for (const auto& version : atomic_terms::kVersions) {
+      INFO(version.name << ", k = " << k);
+      CHECK(runs_right(version, product));
+      CHECK(gaps_are_untouched(product.c));
+    }
+  }
+}
+
 TEST_CASE("the host's loops multiply any shape, gaps included, and write nothing else",
           "[serial_loop]") {
   for (const Sides s : awkward_shapes()) {
@@ -101,4 +121,33 @@ TEST_CASE("the host's loops multiply any shape, gaps included, and write nothing
       CHECK(gaps_are_untouched(product.c));
     }
   }
+}
+
+TEST_CASE("the product written out multiplies any shape and gives all memory back", "[by_hand]") {
+  for (const Sides s : awkward_shapes()) {
+    INFO(text_of(s));
+    by_hand::HostProduct product(s.m, s.n, s.k, kSeed);
+    CHECK(product.expected == Operands(s).product().expected);
+    std::size_t free_before = 0, free_after = 0, all = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_before, &all));
+    for (int trip = 0; trip < 2; ++trip) {
+      std::array<double, by_hand::kSteps> step_ms{};
+      product.multiply(step_ms);
+      CHECK(product.is_right("by hand"));
+      for (const double ms : step_ms) CHECK(ms > 0);
+    }
+    CUDA_CHECK(cudaMemGetInfo(&free_after, &all));
+    CHECK(free_after == free_before);
+  }
+}
+
+TEST_CASE("a trip that brings nothing back, or too little, is not taken for right", "[by_hand]") {
+  by_hand::HostProduct product(5, 7, 3, kSeed);
+  std::fill(product.c_values.begin(), product.c_values.end(), NAN);
+  CHECK_FALSE(product.is_right("nothing ran"));
+  std::array<double, by_hand::kSteps> step_ms{};
+  product.multiply(step_ms);
+  REQUIRE(product.is_right("by hand"));
+  product.c_values.back() = NAN;
+  CHECK_FALSE(product.is_right("the last element is missing"));
 }

@@ -14,6 +14,9 @@
 namespace copy_sizes {
 #include "../chapters/09_pinned_mapped_memory/experiments/copy_sizes.cu"
 }
+namespace host_flags {
+#include "../chapters/09_pinned_mapped_memory/experiments/host_flags.cu"
+}
 namespace host_meanwhile {
 #include "../chapters/09_pinned_mapped_memory/experiments/host_meanwhile.cu"
 }
@@ -44,6 +47,9 @@ namespace scratch_memory {
 namespace second_read {
 #include "../chapters/09_pinned_mapped_memory/experiments/second_read.cu"
 }
+namespace what_free_waits_for {
+#include "../chapters/09_pinned_mapped_memory/experiments/what_free_waits_for.cu"
+}
 }  // namespace rounds
 #undef main
 
@@ -54,6 +60,7 @@ namespace managed_memory = rounds::managed_memory;
 namespace read_passes = rounds::read_passes;
 namespace scratch_memory = rounds::scratch_memory;
 namespace second_read = rounds::second_read;
+namespace what_free_waits_for = rounds::what_free_waits_for;
 
 namespace {
 
@@ -868,6 +875,61 @@ TEST_CASE("scratch memory is given back, and the pool keeps what it is told to",
   }
   pool_keeps(0);
   CHECK(rows_of(scratch_memory::experiment_main, {"--n", "300"}).size() == 4);
+}
+
+TEST_CASE("every kind of pinned memory is pinned and mapped, with the flags that were asked for",
+          "[host_flags]") {
+  using namespace host_flags;
+  for (const Kind& kind : kKinds) {
+    const Facts facts = facts_of(kind);
+    INFO(kind.name);
+    CHECK(facts.is_pinned);
+    CHECK(facts.kernel_stored);
+    if (!kOnGpu) CHECK(facts.has_one_address);
+    CHECK(facts.flags == std::to_string(kind.flags | cudaHostAllocMapped));
+  }
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("the flags of a device hold cudaDeviceMapHost, whatever was set", "[host_flags]") {
+  for (const unsigned flags : {cudaDeviceScheduleSpin, cudaDeviceMapHost}) {
+    CUDA_CHECK(cudaSetDeviceFlags(flags));
+    CHECK(host_flags::flags_of_device() == (flags | cudaDeviceMapHost));
+  }
+  const std::vector<std::string> lines = lines_of_csv(host_flags::experiment_main, {});
+  REQUIRE(lines.size() == 1 + 3 + std::size(host_flags::kKinds) + 1);
+  CHECK(lines[0] == "what,asked,has,pinned,one_address,kernel");
+  CHECK(lines[2] == "device_map_host,8,8,,,");
+  CHECK(lines[3] == "device_schedule_spin,1,9,,,");
+  CHECK(lines[6] == "portable,1,3,yes,yes,yes");
+}
+
+TEST_CASE("memory is given back while a kernel runs, which is right all the same",
+          "[what_free_waits_for]") {
+  using namespace what_free_waits_for;
+  for (const std::size_t n : {1u, 31u, 256u, 257u, 2053u}) {
+    const Work work(n, 5, 9);
+    const std::size_t free_before = free_bytes();
+    for (const what_free_waits_for::Row& row : what_free_waits_for::kRows) {
+      INFO(row.name << ", n = " << n);
+      work.poison();
+      CHECK_FALSE(work.is_right("nothing ran"));
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(time_call(work, row) >= 0);
+      CHECK(work.is_right(row.name));
+      CHECK(work.d_y.download()[n - 1] == mixed(work.data[n - 1], 5));
+    }
+    if (!kOnGpu) CHECK(free_bytes() == free_before);  // a GPU has other users
+  }
+  CHECK(names_of(rows_of(what_free_waits_for::experiment_main, {"--n", "300", "--rounds", "5"})) ==
+        std::vector<std::string>{"kernel", "free", "free_of_async", "free_async"});
+}
+
+TEST_CASE("cudaFreeAsync does not wait for the kernel, which the clock of the row shows",
+          "[what_free_waits_for]") {
+  if (kOnGpu) return;  // its kernels begin by themselves
+  const what_free_waits_for::Work work(2000, 2000, 9);
+  const double kernel = what_free_waits_for::time_call(work, what_free_waits_for::kRows[0]);
+  CHECK(what_free_waits_for::time_call(work, what_free_waits_for::kRows[3]) < kernel / 2);
 }
 
 TEST_CASE("work in scratch memory is right wherever that memory is from", "[scratch_memory]") {

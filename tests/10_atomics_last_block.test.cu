@@ -52,6 +52,9 @@ namespace sums {
 namespace loads_and_tiles {
 #include "../chapters/10_atomics_last_block/experiments/loads_and_tiles.cu"
 }
+namespace launches_in_a_graph {
+#include "../chapters/10_atomics_last_block/experiments/launches_in_a_graph.cu"
+}
 namespace many_small_sums {
 #include "../chapters/10_atomics_last_block/experiments/many_small_sums.cu"
 }
@@ -323,6 +326,58 @@ TEST_CASE("many small sums in a row are all right, whatever the block and the la
         CHECK_FALSE(many.is_right("nothing ran"));
       }
     }
+  }
+}
+
+// Whether this device can run a way's launches.
+bool has_way(const sums::launches_in_a_graph::Way& way) {
+  return !kOnGpu || !way.is_dependent || describe_device(0).major >= 9;
+}
+
+TEST_CASE("a sum by halves is right however its launches get to the device, and again",
+          "[launches_in_a_graph]") {
+  using namespace sums::launches_in_a_graph;
+  for (const std::size_t n : awkward_sizes()) {
+    if (n == 0 || (small_sizes() && n % 2 == 0)) continue;
+    const Halves halves{random_ints(n, -9, 9, 23), n % 3 == 0 ? 32u : 96u};
+    for (const Way& way : kWays) {
+      if (!has_way(way)) continue;
+      INFO(way.name << ", n = " << n);
+      const Sums in_a_stream(way, halves);
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        halves.poison();
+        CUDA_CHECK(cudaDeviceSynchronize());
+        CHECK_FALSE(halves.is_right("nothing ran"));
+        for (int sum = 0; sum < 3; ++sum) in_a_stream.start();
+        in_a_stream.wait();
+        CHECK(halves.is_right(way.name));
+      }
+    }
+  }
+}
+
+TEST_CASE("a sum by halves takes a launch for each halving", "[launches_in_a_graph]") {
+  using sums::launches_in_a_graph::Halves;
+  const std::pair<std::size_t, std::size_t> known[] = {
+      {1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {8, 3}, {9, 4}, {1024, 10}, {1025, 11}};
+  for (const auto& [n, launches] : known) {
+    INFO("n = " << n);
+    CHECK(Halves{random_ints(n, 0, 9, 24), 32}.launches() == launches);
+  }
+}
+
+TEST_CASE("a row of launches costs the host and the device some time", "[launches_in_a_graph]") {
+  using namespace sums::launches_in_a_graph;
+  const Halves halves{random_ints(100, 0, 9, 25), 32};
+  for (const Way& way : kWays) {
+    if (!has_way(way) || way.host_waits) continue;
+    INFO(way.name);
+    const Sums in_a_stream(way, halves);
+    const std::size_t launches = halves.launches();
+    CHECK(time_per_launch(in_a_stream, launches, 1).median_ms > 0);
+    CHECK(time_calls(in_a_stream, launches, 1) > 0);
+    CHECK(time_queued(in_a_stream, launches, 1) > 0);
+    CHECK(halves.is_right(way.name));
   }
 }
 

@@ -6,37 +6,15 @@
 // stay, take_turns, one_context, two_contexts            the device goes from one to the other
 // Run: make run CH=18
 
-#include <cuda.h>
-
 #include <atomic>
 #include <functional>
 #include <optional>
 #include <thread>
 
 #include "../../common/common.cuh"
-
-// The driver API has codes and texts of its own.
-void check_driver(CUresult status, const char* call, const char* file, int line) {
-  if (status == CUDA_SUCCESS) return;
-  const char *name = nullptr, *what = nullptr;
-  cuGetErrorName(status, &name);
-  cuGetErrorString(status, &what);
-  on_cuda_failure(text(file, ":", line, ": ", call, " failed: ", name, ": ", what));
-}
-#define DRIVER_CHECK(call) check_driver((call), #call, __FILE__, __LINE__)
+#include "driver.cuh"  // DRIVER_CHECK, create_context
 
 // ---- a context, and what lives in it -----------------------------------------------------------
-
-// Leaves it on top of this host thread's stack.
-CUcontext create_context(CUdevice device) {
-  CUcontext context = nullptr;
-#if CUDA_VERSION >= 13000
-  DRIVER_CHECK(cuCtxCreate(&context, nullptr, CU_CTX_SCHED_AUTO, device));
-#else
-  DRIVER_CHECK(cuCtxCreate(&context, CU_CTX_SCHED_AUTO, device));
-#endif
-  return context;
-}
 
 CUcontext current_context() {
   CUcontext context = nullptr;
@@ -373,11 +351,7 @@ int main(int argc, char** argv) {
                      {"arrays", &arrays, 0, 4096, "of 1 MiB, left to a context that ends"}});
   ResultTable table(opt, arrays * 1_Mi, 0, {"taken_mib"});
   table.without_speedup();
-  DRIVER_CHECK(cuInit(0));
-  CUdevice device = 0;
-  DRIVER_CHECK(cuDeviceGet(&device, static_cast<int>(opt.device)));
-
-  const Program program{table, device, static_cast<unsigned>(steps), arrays};
+  const Program program{table, device_of(opt), static_cast<unsigned>(steps), arrays};
   add_life(program);
   add_users(program);
   add_pairs(program);

@@ -271,7 +271,7 @@ TEST_CASE("memory of three dimensions has rows, and layers of them") {
   cudaGetLastError();
 }
 
-// FEATURE: memory: `cudaMemcpyPeer`, with the one device that is there
+// FEATURE: memory: `cudaMemcpyPeer`
 TEST_CASE("a copy between devices names the one that is there") {
   int *a = nullptr, *b = nullptr, h = 7;
   REQUIRE(cudaMalloc(&a, sizeof(int)) == cudaSuccess);
@@ -486,7 +486,12 @@ TEST_CASE("pinned memory is mapped into the device") {
 // FEATURE: memory: `cudaHostRegister`
 TEST_CASE("registered host memory can be used by kernels and asynchronous copies") {
   std::vector<int> h(1000, 1);
+  unsigned flags = 0;
+  CHECK(cudaHostGetFlags(&flags, h.data()) == cudaErrorInvalidValue);
+  cudaGetLastError();
   CHECK(cudaHostRegister(h.data(), 4000, cudaHostRegisterMapped) == cudaSuccess);
+  CHECK(cudaHostGetFlags(&flags, h.data()) == cudaSuccess);
+  CHECK(flags == cudaHostRegisterMapped);  // so says an H200, too
   CHECK(cudaHostRegister(h.data() + 10, 40, cudaHostRegisterDefault) ==
         cudaErrorHostMemoryAlreadyRegistered);
   CHECK(type_of(h.data()) == cudaMemoryTypeHost);

@@ -186,8 +186,8 @@ Outcome run(const std::string& program, const std::string& argument,
   if (child == 0) {
     // The test's own settings must not reach the animals.
     for (const char* const name :
-         {"CUDA_CPU_SCHEDULE", "CUDA_CPU_TIMEOUT", "CUDA_CPU_WORKERS", "CUDA_CPU_LEAKS",
-          "CUDA_CPU_RACES", "CUDA_CPU_RACES_MIB", "CUDA_LAUNCH_BLOCKING"}) {
+         {"CUDA_CPU_SCHEDULE", "CUDA_CPU_TIMEOUT", "CUDA_CPU_WORKERS", "CUDA_CPU_DEVICES",
+          "CUDA_CPU_LEAKS", "CUDA_CPU_RACES", "CUDA_CPU_RACES_MIB", "CUDA_LAUNCH_BLOCKING"}) {
       unsetenv(name);
     }
     for (const std::string& entry : environment) putenv(const_cast<char*>(entry.c_str()));

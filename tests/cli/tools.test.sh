@@ -798,6 +798,40 @@ run "$python" -B -c 'from common.tools.measure.xray_verify import base_name; pri
 expect_status 0
 expect "the kernel's name" [ "$out" = sum ]
 
+test_case "xray-verify compares the first of launches that look alike, and what is executed for no lane"
+mkdir -p "$profiled/build/cpu-xray/own" "$profiled/build/xray/own"
+cat >"$profiled/build/cpu-xray/own/hello" <<'SH'
+#!/usr/bin/env bash
+columns=kernel,arguments,launch,grid,block
+launch='"sum","..","hello.cu:7",1x1x1,32x1x1'
+again='"sum","..; launch 2 of these","hello.cu:7",1x1x1,32x1x1'
+printf '%s\n' "$columns,space,operation,bytes_per_lane,requests,sectors,wavefronts,words,switched_off" \
+  "$launch,shared,load,4,4,0,5,0,3" "$again,shared,load,4,9,0,9,0,0" >"$XRAY_CSV"
+printf '%s\n' "$columns,partings" "$launch,0" "$again,0" >"$XRAY_PASSAGES"
+SH
+chmod +x "$profiled/build/cpu-xray/own/hello"
+# shellcheck disable=SC2016  # expanded when the stand-in runs
+fake_command ncu 'while [ "$1" != --log-file ]; do shift; done
+echo "\"ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",\"Metric Name\",\"Metric Value\"" >"$2"
+for launch in 0:4:5:7 1:9:9:9; do
+  IFS=: read -r id requests wavefronts executed <<<"$launch"
+  for row in smsp__inst_executed_op_shared_ld_pred_on_any.sum:"$requests" smsp__inst_executed_op_shared_ld.sum:"$executed" \
+    smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum:"$wavefronts"; do
+    echo "\"$id\",\"sum(int *)\",\"(1, 1, 1)\",\"(32, 1, 1)\",\"${row%:*}\",\"${row#*:}\"" >>"$2"
+  done
+done'
+in_verified() {
+  (cd "$profiled" && PYTHONPATH=$tools/../.. with_fakes "$python" -B -c '
+import sys
+from common.tools.measure import xray_verify
+xray_verify.machine_code_of = lambda program: ""
+sys.exit(xray_verify.main())' --backend gpu "$@")
+}
+answers 0 "in all 3 of 3 pairs equal" run in_verified own/hello
+expect_output "| sum 1x1x1 x 32x1x1 | smsp__inst_executed_op_shared_ld_pred_on_any | 4 | 4 | equal |"
+expect_output "| sum 1x1x1 x 32x1x1 | smsp__inst_executed_op_shared_ld | 7 | 7 | equal |"
+expect "the pairs in a file" [ "$(grep -c ,equal, "$profiled/build/xray/own/hello.h200.csv")" -eq 3 ]
+
 test_case "profile says how to allow counters, in one line"
 # shellcheck disable=SC2016
 fake_command ncu 'while [ "$1" != --log-file ]; do shift; done; echo "==ERROR== ERR_NVGPUCTRPERM" >"$2"; exit 1'

@@ -49,37 +49,37 @@ __global__ void arrays(const float* x, float* y) {
   y[threadIdx.x] = own[0] + own[1] + own[2] + own[3];
 }
 CU
-# The columns behind the file: space, operation, line, count, bytes, parts, uniform, unrolled, one_lane, once, stores, with, store
+# The columns behind the file: space, operation, line, count, bytes, parts, uniform, unrolled, one_lane, once, stores, with, store, predicated
 cat >"$scratch/expected" <<'TSV'
-arrays arguments load 36 3 0 0 0 0 0 0 0 0 -
-arrays global load 38 16 4 4 0 0 0 1 1 39 global
-arrays global store 39 1 4 1 0 0 0 1 0 0 -
-arrays local load 39 4 16 1 0 0 0 1 1 39 global
-arrays local store 38 16 4 1 0 0 0 1 0 0 -
-copies arguments load 23 3 0 0 0 0 0 0 0 0 -
-copies global load 25 1 16 1 0 0 0 1 1 29 global
-copies global store 29 1 4 1 0 0 0 1 0 0 -
-copies shared load 29 1 4 1 0 0 0 1 1 29 global
-corners arguments load 3 3 0 0 0 0 0 0 0 0 -
-corners global load 4 2 4 2 0 0 0 1 1 5 global
-corners global store 5 1 4 1 0 0 0 1 0 0 -
-filled arguments load 31 3 0 0 0 0 0 0 0 0 -
-filled global load 33 29 4 4 0 -16 0 0 0 0 -
-filled global store 34 1 4 1 0 0 0 1 0 0 -
-filled shared load 34 1 4 1 0 0 0 1 1 34 global
-filled shared store 33 8 16 1 0 -16 0 0 0 0 -
-matches arguments load 20 3 0 0 0 0 0 0 0 0 -
-matches global atomic 21 1 1 1 0 0 1 1 0 0 -
-matches global load 21 1 4 1 0 0 0 1 0 0 -
-neighbours arguments load 7 2 0 0 0 0 0 0 0 0 -
-neighbours const load 13 1 4 1 0 0 0 1 1 13 global
-neighbours global load 9 1 4 1 0 0 0 1 1 9 shared
-neighbours global store 13 1 4 1 0 0 0 1 0 0 -
-neighbours shared load 12 2 16 1 0 0 0 1 1 13 global
-neighbours shared store 9 1 4 1 0 0 0 1 0 0 -
-rows arguments load 15 5 0 0 0 0 0 0 0 0 -
-rows global load 17 29 4 1 0 16 0 0 0 0 -
-rows global store 18 1 4 1 0 0 0 1 0 0 -
+arrays arguments load 36 3 0 0 0 0 0 0 0 0 - 0
+arrays global load 38 16 4 4 0 0 0 1 1 39 global 0
+arrays global store 39 1 4 1 0 0 0 1 0 0 - 0
+arrays local load 39 4 16 1 0 0 0 1 1 39 global 0
+arrays local store 38 16 4 1 0 0 0 1 0 0 - 0
+copies arguments load 23 3 0 0 0 0 0 0 0 0 - 0
+copies global load 25 1 16 1 0 0 0 1 1 29 global 0
+copies global store 29 1 4 1 0 0 0 1 0 0 - 0
+copies shared load 29 1 4 1 0 0 0 1 1 29 global 0
+corners arguments load 3 3 0 0 0 0 0 0 0 0 - 0
+corners global load 4 2 4 2 0 0 0 1 1 5 global 0
+corners global store 5 1 4 1 0 0 0 1 0 0 - 0
+filled arguments load 31 3 0 0 0 0 0 0 0 0 - 0
+filled global load 33 29 4 4 0 -16 0 0 0 0 - 0
+filled global store 34 1 4 1 0 0 0 1 0 0 - 0
+filled shared load 34 1 4 1 0 0 0 1 1 34 global 0
+filled shared store 33 8 16 1 0 -16 0 0 0 0 - 0
+matches arguments load 20 3 0 0 0 0 0 0 0 0 - 0
+matches global atomic 21 1 1 1 0 0 1 1 0 0 - 1
+matches global load 21 1 4 1 0 0 0 1 0 0 - 0
+neighbours arguments load 7 2 0 0 0 0 0 0 0 0 - 0
+neighbours const load 13 1 4 1 0 0 0 1 1 13 global 0
+neighbours global load 9 1 4 1 0 0 0 1 1 9 shared 0
+neighbours global store 13 1 4 1 0 0 0 1 0 0 - 0
+neighbours shared load 12 2 16 1 0 0 0 1 1 13 global 0
+neighbours shared store 9 1 4 1 0 0 0 1 0 0 - 0
+rows arguments load 15 5 0 0 0 0 0 0 0 0 - 0
+rows global load 17 29 4 1 0 16 0 0 0 0 - 0
+rows global store 18 1 4 1 0 0 0 1 0 0 - 0
 TSV
 # accesses: reads the program's machine code; the rows without the file, sorted
 accesses() {
@@ -94,6 +94,13 @@ from common.tools.measure.accesses import unrolling
 first, then = (0, 9), (20, 40)
 print(unrolling([first] * 3 + [then] * 4), unrolling([first] * 4 + [then]), unrolling([first] * 3 + [then] * 5))'
 expect_output "4 -4 0"
+
+test_case "a loop whose end is loaded has four turns more before those of 16, which are never made"
+run "$python" -c '
+from common.tools.measure.accesses import unrolling
+ones, sixteen = (0, 9), (20, 90)
+print(unrolling([ones] * 3 + [None] * 12 + [sixteen] * 48 + [None] * 36), unrolling([ones] + [None] * 5 + [sixteen] * 16 + [None] * 12))'
+expect_output "16 0"
 
 test_case "an nvcc that refuses the program ends it with what it says"
 fake_command nvcc 'echo "kernels.cu(3): error: no" >&2; exit 1'

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests which launches X-ray tells apart, and which memory an access belongs to.
+#include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "xray_testing.cuh"
@@ -21,6 +23,14 @@ __global__ void other_copy(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.
 
 __global__ void fill(float* y, float value, double wide) {
   y[threadIdx.x] = value + static_cast<float>(wide);
+}
+
+struct Part {  // with padding at its end
+  int* data;
+  unsigned count;
+};
+__global__ void fill_part(Part part) {
+  if (threadIdx.x < part.count) part.data[threadIdx.x] = 1;
 }
 
 __global__ void read_symbols(int* out) {
@@ -243,6 +253,30 @@ TEST_CASE("the same launch with another kind of memory, or another size of array
   REQUIRE(launches.size() == 3);
   CHECK(launches[2].total(Space::kHost, Operation::kLoad).requests == 1);
   CHECK(cudaFreeHost(host) == cudaSuccess);
+}
+
+TEST_CASE("a structure's padding makes no other launch of the same, its members do") {
+  const DeviceArray<int> x(64);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const int garbage : {0, 0xee}) {
+      for (const unsigned count : {8u, 9u}) {
+        alignas(Part) unsigned char room[sizeof(Part)];
+        std::memset(room, garbage, sizeof(room));
+        Part* const part = new (room) Part;
+        part->data = x.get();
+        part->count = count;
+        fill_part<<<1, 32>>>(*part);
+      }
+    }
+  });
+#if __has_builtin(__builtin_clear_padding)
+  REQUIRE(launches.size() == 2);
+#else  // known by its bytes, garbage too
+  REQUIRE(launches.size() >= 2);
+#endif
+  CHECK(launches[0].arguments == "..");
+  CHECK(launches[1].arguments == "..; launch 2 of these");
+  CHECK(launches[1].total(Space::kGlobal, Operation::kStore).lanes == 9);
 }
 
 TEST_CASE("launches come in their order, each with its file and line") {

@@ -36,11 +36,33 @@ __global__ void multiply_adds_of_two(float factor, float, unsigned turns, float*
   results[blockIdx.x * blockDim.x + threadIdx.x] = x;
 }
 
-// One row: chains per thread, and blocks per SM.
+// Three registers, and each multiply-add reads two: each pair in turn. Of three registers two lie
+// in one bank, wherever nvcc puts them. With factor 2 and term 0.5 the factor stays 2, and x grows
+// by 1.5 in a turn.
+__global__ void multiply_adds_of_pairs(float factor, float term, unsigned turns, float* results) {
+  float x = 0;
+#pragma unroll 16
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    x = x * factor + 1.0f;
+    x = x * term + 1.0f;
+    factor = factor * term + 1.0f;
+  }
+  results[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+
+// One row: multiply-adds of a thread in a turn, and blocks per SM.
 struct Mix {
   const char *name, *summary;
-  unsigned chains, blocks_per_sm;
+  unsigned per_turn, blocks_per_sm;
   void (*kernel)(float factor, float term, unsigned turns, float* results);
+  float factor = 1, term = 1;
+
+  // What a thread must find. With factor 1 there is a number for each multiply-add, which grows
+  // by 1. All these are multiples of 0.5, and exact in a float up to 2^23.
+  float sum_after(float turns) const {
+    const auto numbers = static_cast<float>(per_turn);
+    return factor == 1 ? numbers * (turns + (numbers - 1) / 2) : 1.5f * turns;
+  }
 };
 
 constexpr Mix kMixes[] = {
@@ -48,6 +70,8 @@ constexpr Mix kMixes[] = {
     {"chains_1_warps_32", "the same with 32 warps on an SM", 1, 4, multiply_adds<1>},
     {"two_registers", "one, its term is a constant; 8 warps", 1, 1, multiply_adds_of_two},
     {"two_registers_warps_32", "the same with 32 warps on an SM", 1, 4, multiply_adds_of_two},
+    {"pairs_warps_32", "three registers, each pair in turn; 32 warps", 3, 4, multiply_adds_of_pairs,
+     2, 0.5},
     {"chains_2", "two that do not wait for each other, 8 warps", 2, 1, multiply_adds<2>},
     {"chains_4", "four", 4, 1, multiply_adds<4>},
     {"chains_8", "eight", 8, 1, multiply_adds<8>},
@@ -62,16 +86,13 @@ struct MultiplyAdds {
     turns = static_cast<unsigned>(flop / of_a_turn()) + 1;
   }
 
-  double of_a_turn() const { return 2.0 * mix.chains * static_cast<double>(results.size()); }
+  double of_a_turn() const { return 2.0 * mix.per_turn * static_cast<double>(results.size()); }
   double amount() const { return of_a_turn() * turns; }
   void poison() const { results.poison(); }
-  void launch() const { mix.kernel<<<blocks, kBlock>>>(1.0f, 1.0f, turns, results); }
+  void launch() const { mix.kernel<<<blocks, kBlock>>>(mix.factor, mix.term, turns, results); }
 
-  // All these are whole numbers, and exact in a float up to 2^24.
   bool is_right() const {
-    const auto chains = static_cast<float>(mix.chains);
-    const float sum = chains * (static_cast<float>(turns) + (chains - 1) / 2);
-    const std::vector<float> expected(results.size(), sum);
+    const std::vector<float> expected(results.size(), mix.sum_after(static_cast<float>(turns)));
     return all_equal(mix.name, results.download(), expected);
   }
 

@@ -9,6 +9,7 @@ constexpr unsigned kPlaces = 4, kPlace = 2;
 __device__ long long device_sum;
 __device__ long long device_sums[kPlaces];
 __device__ long long* device_pointer;
+__device__ unsigned launches = 0;  // when the code is loaded; no launch sets it back
 __device__ __managed__ long long managed_sum;
 
 __device__ long long sum_of_squares(const int* x, std::size_t n) {
@@ -22,6 +23,7 @@ __global__ void sum_into_variables(const int* x, std::size_t n) {
   device_sums[kPlace] = device_sum + 1;
   *device_pointer = device_sum + 2;
   managed_sum = device_sum + 3;
+  ++launches;
 }
 
 // Each result with a number of its own after it, so that none is taken for another.
@@ -54,6 +56,13 @@ Ways fetch_variables(const long long* pointed_to) {
   return w;
 }
 
+// How often the kernel ran. The host has written nothing to this variable.
+unsigned launches_counted() {
+  unsigned count = 0;
+  CUDA_CHECK(cudaMemcpyFromSymbol(&count, launches, sizeof count));
+  return count;
+}
+
 bool are_right(const Ways& w, long long sum) {
   return equals("by symbol", w.by_symbol, sum) && equals("by address", w.by_address, sum) &&
          equals("by offset", w.by_offset, sum + 1) && equals("by pointer", w.by_pointer, sum + 2) &&
@@ -77,7 +86,9 @@ int main(int argc, char** argv) {
   std::printf("with an offset       %lld\n", w.by_offset);
   std::printf("through a pointer    %lld\n", w.by_pointer);
   std::printf("by a managed name    %lld\n", w.by_name);
-  const bool right = are_right(w, std::inner_product(x.begin(), x.end(), x.begin(), 0LL));
+  std::printf("launches counted     %u\n", launches_counted());
+  const bool right = are_right(w, std::inner_product(x.begin(), x.end(), x.begin(), 0LL)) &&
+                     equals("launches", launches_counted(), 1u);
   std::printf(right ? "all of them right\n" : "WRONG\n");
   return right ? kExitOk : kExitWrong;
 }

@@ -3,6 +3,9 @@
 //
 // There the number of a thread *within its block* chooses the word: a block of 1024 threads uses
 // 1024 words at most. The rows block_* and register are those of the chapter's program.
+//
+// *_switch_*: there a switch in the kernel chooses the pattern at run time. All other kernels are
+// compiled for one pattern each.
 
 #include "../../../common/common.cuh"
 
@@ -49,6 +52,31 @@ __global__ void add_readonly(const int* __restrict__ x, std::size_t n,
   if (i < n) y[i] = x[i] + __ldg(&table[word_of_thread<kPattern>()]);
 }
 
+// One kernel for all patterns: what it is told decides.
+__device__ std::size_t word_by_switch(Pattern pattern) {
+  switch (pattern) {
+    case kPerBlock:
+      return blockIdx.x % kWords;
+    case kPerWarp:
+      return threadIdx.x / kWarp;
+    case kPerThread:
+      return threadIdx.x;
+    default:
+      return threadIdx.x * 1357u % kWords;
+  }
+}
+
+__global__ void add_constant_by_switch(const int* x, std::size_t n, Pattern pattern, int* y) {
+  const std::size_t i = global_index();
+  if (i < n) y[i] = x[i] + constant_words[word_by_switch(pattern)];
+}
+
+__global__ void add_global_by_switch(const int* x, std::size_t n, const int* table, Pattern pattern,
+                                     int* y) {
+  const std::size_t i = global_index();
+  if (i < n) y[i] = x[i] + table[word_by_switch(pattern)];
+}
+
 __global__ void add_register(const int* x, std::size_t n, int* y) {
   const std::size_t i = global_index();
   if (i < n) y[i] = x[i] + static_cast<int>(threadIdx.x);
@@ -77,8 +105,8 @@ struct Additions {
   }
 };
 
-// The three rows of a pattern: the table in constant memory, in global memory, and there again by
-// the read-only path.
+// The rows of a pattern: the table in constant memory, in global memory, and there again by the
+// read-only path; then from the first two by the kernels that choose the pattern as they run.
 template <Pattern kPattern>
 void add_rows(ResultTable& table, const Additions& sums, const std::string& pattern,
               const char* words) {
@@ -92,6 +120,10 @@ void add_rows(ResultTable& table, const Additions& sums, const std::string& patt
       [](auto& d) { add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); });
   add("_readonly", "the read-only path",
       [](auto& d) { add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); });
+  add("_switch_constant", "the pattern chosen by a switch",
+      [](auto& d) { add_constant_by_switch<<<d.grid, d.block>>>(d.x, d.n, kPattern, d.y); });
+  add("_switch_global", "from global memory",
+      [](auto& d) { add_global_by_switch<<<d.grid, d.block>>>(d.x, d.n, d.table, kPattern, d.y); });
 }
 
 // Word t of the table is t, so the number of a thread is what kPerThread adds, too.

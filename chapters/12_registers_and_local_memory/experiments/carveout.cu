@@ -74,6 +74,7 @@ struct Wish {
   const char* name;
   int percent;  // -1: none
   cudaFuncCache cache = cudaFuncCachePreferNone;
+  bool is_of_device = false;  // the wish of 2010 is told to the device, and to no kernel
   void (*table)(const int*, unsigned, unsigned, Round, int*) = sum_of_table<1>;
   void (*parked)(const int*, std::size_t, long long*) = sum_parked<1>;
 };
@@ -84,12 +85,16 @@ const Wish kWishes[] = {
     {"carveout_50", 50},
     {"carveout_75", 75},
     {"carveout_100", 100},
-    {"prefer_l1", -1, cudaFuncCachePreferL1, sum_of_table<2>, sum_parked<2>},
-    {"prefer_shared", -1, cudaFuncCachePreferShared, sum_of_table<3>, sum_parked<3>},
+    {"prefer_l1", -1, cudaFuncCachePreferL1, false, sum_of_table<2>, sum_parked<2>},
+    {"prefer_shared", -1, cudaFuncCachePreferShared, false, sum_of_table<3>, sum_parked<3>},
+    {"device_l1", -1, cudaFuncCachePreferL1, true, sum_of_table<4>, sum_parked<4>},
+    {"device_shared", -1, cudaFuncCachePreferShared, true, sum_of_table<5>, sum_parked<5>},
 };
 
 template <class Kernel>
 void tell(Kernel* kernel, const Wish& wish) {
+  CUDA_CHECK(cudaDeviceSetCacheConfig(wish.is_of_device ? wish.cache : cudaFuncCachePreferNone));
+  if (wish.is_of_device) return;
   CUDA_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, wish.percent));
   if (wish.cache != cudaFuncCachePreferNone) CUDA_CHECK(cudaFuncSetCacheConfig(kernel, wish.cache));

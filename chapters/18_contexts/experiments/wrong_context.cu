@@ -3,6 +3,7 @@
 //
 // Each question is asked in a process of its own: some answers spoil all that comes after them.
 
+#include <cassert>
 #include <optional>
 
 #include "../../../common/common.cuh"
@@ -10,7 +11,11 @@
 
 constexpr unsigned kOld = 18, kNew = 81;
 
+// The name of an answer of the runtime.
+std::string name_of(cudaError_t answer) { return cudaGetErrorName(answer); }
+
 __global__ void store(unsigned value, unsigned* word) { *word = value; }
+__global__ void fail(const unsigned* word) { assert(*word == kNew); }
 
 // Two contexts. `there` was made first; `here` is the current one.
 struct Two {
@@ -20,6 +25,7 @@ struct Two {
     DRIVER_CHECK(cuMemcpyHtoD(of_there->word, &kOld, sizeof kOld));
     here = create_context(device);
     of_here.emplace();
+    DRIVER_CHECK(cuMemcpyHtoD(of_here->word, &kOld, sizeof kOld));
   }
   // A kernel in the current context, and its end.
   CUresult kernel(unsigned* pointer, CUstream stream) const {
@@ -33,11 +39,36 @@ struct Two {
     cudaGetLastError();
     cuStreamSynchronize(of_here->stream);
   }
+  void fail_assertion() const {
+    fail<<<1, 1, 0, of_here->stream>>>(of_here->pointer());
+    cudaGetLastError();
+    cuStreamSynchronize(of_here->stream);
+  }
   CUresult copy_from_there() const {
     unsigned word = 0;
     const CUresult answer = cuMemcpyDtoH(&word, of_there->word, sizeof word);
     if (answer == CUDA_SUCCESS && word != kOld) return CUDA_ERROR_UNKNOWN;
     return answer;
+  }
+  // A launch of here that is given a pointer or a stream of any context; then waits for all of both
+  // contexts. The first error.
+  std::string run(CUstream stream, unsigned* pointer) const {
+    store<<<1, 1, 0, stream>>>(kNew, pointer);
+    const cudaError_t launched = cudaGetLastError();
+    if (launched != cudaSuccess) return name_of(launched);
+    for (const CUcontext each : {here, there}) {
+      DRIVER_CHECK(cuCtxSetCurrent(each));
+      const CUresult ended = cuCtxSynchronize();
+      if (ended != CUDA_SUCCESS) return name_of(ended);
+    }
+    return "";
+  }
+  // Whether a kernel has left its word, asked in the context that owns it.
+  std::string has_arrived(CUcontext owner, const Belongings& mine) const {
+    unsigned word = 0;
+    DRIVER_CHECK(cuCtxSetCurrent(owner));
+    const CUresult copied = cuMemcpyDtoH(&word, mine.word, sizeof word);
+    return copied != CUDA_SUCCESS ? name_of(copied) : word == kNew ? "yes" : "no";
   }
 
   CUdevice device;
@@ -50,6 +81,9 @@ struct Question {
   std::string (*ask)(const Two& two);
   const char* promised = "";  // by CUDA's documentation; empty: nothing is
 };
+
+// The header of the driver API: any further work of the process returns the same error.
+constexpr const char* kAfterAFault = "CUDA_ERROR_ILLEGAL_ADDRESS";
 
 const Question kQuestions[] = {
     {"owner", "is the context of an address known?",
@@ -69,6 +103,11 @@ const Question kQuestions[] = {
        store<<<1, 1, 0, two.of_there->stream>>>(kNew, two.of_here->pointer());
        return name_of(cudaGetLastError());
      }},
+    {"launch_ran", "has that kernel written its word here?",
+     [](const Two& two) {
+       const std::string error = two.run(two.of_there->stream, two.of_here->pointer());
+       return !error.empty() ? error : two.has_arrived(two.here, *two.of_here);
+     }},
     {"free", "free its memory",
      [](const Two& two) { return name_of(cuMemFree(two.of_there->word)); }},
     {"kernel", "a kernel writes to its memory",
@@ -77,6 +116,11 @@ const Question kQuestions[] = {
        const cudaError_t launched = cudaGetLastError();
        if (launched != cudaSuccess) return name_of(launched);
        return name_of(cuStreamSynchronize(two.of_here->stream));
+     }},
+    {"kernel_wrote", "is its word there afterwards?",
+     [](const Two& two) {
+       const std::string error = two.run(two.of_here->stream, two.of_there->pointer());
+       return !error.empty() ? error : two.has_arrived(two.there, *two.of_there);
      }},
     {"no_context", "allocate when no context is current",
      [](const Two&) {
@@ -98,6 +142,28 @@ const Question kQuestions[] = {
        DRIVER_CHECK(cuCtxDestroy(two.there));
        return name_of(cuCtxPushCurrent(two.there));
      }},
+    {"destroyed_used", "and allocate in it",
+     [](const Two& two) {
+       DRIVER_CHECK(cuCtxDestroy(two.there));
+       const CUresult pushed = cuCtxPushCurrent(two.there);
+       if (pushed != CUDA_SUCCESS) return name_of(pushed);
+       CUdeviceptr pointer = 0;
+       return name_of(cuMemAlloc(&pointer, 4));
+     }},
+    {"memory_gone", "a kernel writes to memory of a destroyed context",
+     [](const Two& two) {
+       DRIVER_CHECK(cuCtxDestroy(two.there));
+       store<<<1, 1, 0, two.of_here->stream>>>(kNew, two.of_there->pointer());
+       const cudaError_t launched = cudaGetLastError();
+       if (launched != cudaSuccess) return name_of(launched);
+       return name_of(cuStreamSynchronize(two.of_here->stream));
+     }},
+    {"stream_gone", "launch into a stream of a destroyed context",
+     [](const Two& two) {
+       DRIVER_CHECK(cuCtxDestroy(two.there));
+       store<<<1, 1, 0, two.of_there->stream>>>(kNew, two.of_here->pointer());
+       return name_of(cudaGetLastError());
+     }},
     {"released", "release a primary context that nobody has retained",
      [](const Two& two) { return name_of(cuDevicePrimaryCtxRelease(two.device)); },
      "CUDA_ERROR_INVALID_CONTEXT"},
@@ -106,35 +172,55 @@ const Question kQuestions[] = {
        two.fault();
        return name_of(cuCtxSynchronize());
      },
-     "CUDA_ERROR_ILLEGAL_ADDRESS"},
+     kAfterAFault},
     {"fault_there", "a kernel has faulted here; copy memory of there, current again",
      [](const Two& two) {
        two.fault();
        cuCtxSetCurrent(two.there);
        return name_of(two.copy_from_there());
-     }},
+     },
+     kAfterAFault},
     {"fault_destroyed", "the same, after the context of the fault was destroyed",
      [](const Two& two) {
        two.fault();
        cuCtxDestroy(two.here);
        cuCtxSetCurrent(two.there);
        return name_of(two.copy_from_there());
-     }},
-    {"fault_new", "and a kernel in a new context",
+     },
+     kAfterAFault},
+    {"fault_create", "create a context after that",
      [](const Two& two) {
        two.fault();
        cuCtxDestroy(two.here);
        CUcontext next = nullptr;
-#if CUDA_VERSION >= 13000
-       const CUresult created = cuCtxCreate(&next, nullptr, CU_CTX_SCHED_AUTO, two.device);
-#else
-       const CUresult created = cuCtxCreate(&next, CU_CTX_SCHED_AUTO, two.device);
-#endif
+       return name_of(try_to_create(&next, two.device));
+     },
+     kAfterAFault},
+    {"fault_new", "and run a kernel in it",
+     [](const Two& two) {
+       two.fault();
+       cuCtxDestroy(two.here);
+       CUcontext next = nullptr;
+       const CUresult created = try_to_create(&next, two.device);
        if (created != CUDA_SUCCESS) return name_of(created);
        CUdeviceptr word = 0;
        const CUresult allocated = cuMemAlloc(&word, sizeof(unsigned));
        if (allocated != CUDA_SUCCESS) return name_of(allocated);
        return name_of(two.kernel(reinterpret_cast<unsigned*>(word), nullptr));
+     },
+     kAfterAFault},
+    {"assert_there", "an assert has failed here; copy memory of there, current again",
+     [](const Two& two) {
+       two.fail_assertion();
+       cuCtxSetCurrent(two.there);
+       return name_of(two.copy_from_there());
+     }},
+    {"assert_destroyed", "the same, after the context of the assert was destroyed",
+     [](const Two& two) {
+       two.fail_assertion();
+       cuCtxDestroy(two.here);
+       cuCtxSetCurrent(two.there);
+       return name_of(two.copy_from_there());
      }},
 };
 

@@ -729,6 +729,11 @@ class Finder {
     shared.names = declared_names(shared.first, shared.last, &has_initialiser);
     if (shared.names.empty())
       throw SourceError(line, "expected a name in the __shared__ declaration");
+    if (s_.has_any(shared.first, shared.last, {"__constant__", "__managed__"})) {
+      throw SourceError(line,
+                        "a variable lives in one memory: __shared__ excludes __constant__ and "
+                        "__managed__, for nvcc too");
+    }
     shared.is_dynamic = s_.has_any(shared.first, shared.last, {"extern"});
     if (has_initialiser) {
       throw SourceError(

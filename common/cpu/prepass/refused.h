@@ -102,7 +102,7 @@ constexpr Refused kRefused[] = {
      "cudaCreateSurfaceObject",
      {"cudaBindTexture cudaBindTexture2D cudaBindTextureToArray cudaBindTextureToMipmappedArray "
       "cudaUnbindTexture cudaGetTextureReference cudaBindSurfaceToArray"}},
-    {"one device, which has no peers",
+    {"no attributes of the link between two devices",
      {"cudaDeviceGetP2PAttribute", nullptr,
       "cudaDevP2PAttrPerformanceRank cudaDevP2PAttrAccessSupported "
       "cudaDevP2PAttrNativeAtomicSupported cudaDevP2PAttrCudaArrayAccessSupported"}},

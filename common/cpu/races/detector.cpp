@@ -42,6 +42,18 @@ struct Work {
   const CUstream_st* stream = nullptr;
   std::uint64_t sequence = 0;
   LaunchShape shape;
+  // Programmatic dependent launch:
+  bool may_start_early = false;
+  std::uint64_t ahead = 0;               // in the stream, beside which it may start; 0: nothing
+  bool has_waited = false;               // for that; one of its threads
+  bool lets_next_start_at_once = false;  // before it has waited
+  std::vector<Time> seen_by_next = {};   // of each block: what it did before, a next one sees
+};
+
+/// A work that may run beside the one that runs, or up to when that has waited for it.
+struct Unordered {
+  std::uint32_t work;
+  bool until_waited;
 };
 
 /// A copy or fill that ran.
@@ -81,9 +93,9 @@ struct Detector {
   std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
   std::deque<Work> works;                         // the latest; the last one runs
   std::deque<CopiedRange> copies;
-  std::vector<std::uint32_t> unordered;  // works that may run beside the one that runs
-  std::uint32_t running = 0;             // the number of works.back()
-  std::uint32_t first_of_launch = 0;     // the number of the first part of the launch that runs
+  std::vector<Unordered> unordered;
+  std::uint32_t running = 0;          // the number of works.back()
+  std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
   Blocks blocks;
   Repetitions repetitions;
   ThreadName swapped;  // who has made a compare-and-swap last
@@ -136,6 +148,25 @@ void say_what_was_passed_over() {
 
 // ---- works --------------------------------------------------------------------------------------
 
+/// The launches ahead of one that may start early. A launch that lets the next one start before it
+/// has waited lets it run beside what is ahead of both. And who waits does so for one launch alone:
+/// what that has not waited for may go on.
+void find_launches_ahead(Detector* d, const Work& first) {
+  const Work* early = &first;
+  bool until_waited = true;
+  while (early->may_start_early && early->ahead != 0) {
+    const Work* before = nullptr;
+    for (const Work& other : d->works) {
+      if (other.sequence != early->ahead || other.shape.is_call) continue;
+      d->unordered.push_back({other.number, until_waited});
+      before = &other;
+    }
+    if (before == nullptr || (before->has_waited && !before->lets_next_start_at_once)) return;
+    until_waited = until_waited && before->has_waited;
+    early = before;
+  }
+}
+
 void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
   Work work;
   work.number = ++d->running;
@@ -155,16 +186,17 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
       const bool of_launch = other.number >= d->first_of_launch;
       if (by_host || of_launch || other.stream == work.stream) continue;
       if (!running->knows.covers(other.stream, other.sequence)) {
-        d->unordered.push_back(other.number);
+        d->unordered.push_back({other.number, false});
       }
+    }
+    if (!same_launch && running->launch != nullptr) {
+      work.may_start_early = running->launch->may_start_early;
+      work.ahead = running->ahead;
+      find_launches_ahead(d, work);
     }
   }
   d->works.push_back(std::move(work));
   if (d->works.size() > kWorksKept) d->works.pop_front();
-}
-
-bool may_run_beside(const Detector& d, std::uint32_t work) {
-  return std::find(d.unordered.begin(), d.unordered.end(), work) != d.unordered.end();
 }
 
 /// Null if it is too long ago. Their numbers follow each other.
@@ -202,11 +234,30 @@ struct Checked {
   bool by_host = false;
 };
 
-/// Work that may run beside the one that runs is another stream's, or another node's of a graph.
+bool may_run_beside(const Checked& c, std::uint32_t work) {
+  // A load through the path of constants may find what was there when the launch started.
+  const bool is_of_start = (c.access.use() & kConstant) != 0;
+  const bool has_waited = c.order != nullptr && !is_of_start &&
+                          c.order->has_waited_for_launch_before(c.access.thread());
+  const auto is_beside = [&](const Unordered& one) {
+    return one.work == work && !(one.until_waited && has_waited);
+  };
+  return std::any_of(c.d->unordered.begin(), c.d->unordered.end(), is_beside);
+}
+
+/// Whether a block fenced what it did, and then let the next launch start.
+bool is_seen_by_next(const Work* work, const Access& access) {
+  return work != nullptr && access.block() < work->seen_by_next.size() &&
+         access.time() < work->seen_by_next[access.block()];
+}
+
+/// Work that may run beside the one that runs is another stream's, or another node's of a graph, or
+/// a launch ahead.
 Fault fault_beside(const Checked& c, std::uint32_t earlier_work) {
   if (c.by_host) return Fault::kHost;
   const Detector& d = *c.d;
   const Work* const earlier = find_work(d, earlier_work);
+  if (earlier != nullptr && earlier->stream == d.works.back().stream) return Fault::kLaunchBefore;
   const bool nodes =
       earlier != nullptr && earlier->stream->is_of_graph && d.works.back().stream->is_of_graph;
   return nodes ? Fault::kOtherNode : Fault::kOtherStream;
@@ -320,10 +371,14 @@ bool comes_after_updates(const Checked& c, const Crowd* crowd) {
 }
 /// Against all that an unordered work has left in a cell.
 void check_other_work(const Checked& c, const Cell& cell) {
+  const Fault fault = fault_beside(c, cell.work);
+  const Work* const launch_before =
+      fault == Fault::kLaunchBefore ? find_work(*c.d, cell.work) : nullptr;
   const auto one = [&](const Access& earlier) {
+    if (is_seen_by_next(launch_before, earlier)) return;
     if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
         (earlier.use() & c.access.use() & kStrong) == 0) {
-      add(c, earlier, cell.work, fault_beside(c, cell.work));
+      add(c, earlier, cell.work, fault);
     }
   };
   const auto groups = [&](const Group& latest, Groups* others) {
@@ -379,7 +434,7 @@ void note_progress() {
 
 /// The first access of this cell by the work that runs.
 void begin_cell(const Checked& c, Cell* cell, Kind kind) {
-  if (kind >= Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(*c.d, cell->work)) {
+  if (kind >= Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(c, cell->work)) {
     check_other_work(c, *cell);
   }
   // Shared memory lasts over a grid barrier, which is one of the block, too.
@@ -675,7 +730,7 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
   for (const CopiedRange& copy : c.d->copies) {
     if (begin + bytes <= copy.begin || copy.begin + copy.bytes <= begin) continue;
     if (!copy.writes && (c.access.use() & kWrites) == 0) continue;
-    if (!may_run_beside(*c.d, copy.work)) continue;
+    if (!may_run_beside(c, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
     add(at, access_of_copy(copy.writes), copy.work, fault_beside(c, copy.work));
@@ -692,7 +747,7 @@ void check_beside(Checked c, const char* begin, std::size_t bytes) {
     if (page == nullptr || page->kind() < Kind::kGlobal) return;
     d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
       c.address = at - offset + of;
-      if (may_run_beside(d, cell.work)) check_other_work(c, cell);
+      if (may_run_beside(c, cell.work)) check_other_work(c, cell);
     });
   });
 }
@@ -704,7 +759,7 @@ void check_host(const Access& access, const char* begin, std::size_t bytes) {
     d.unordered.clear();
     for (const Work& work : d.works) {
       if (work.stream == nullptr || known.covers(work.stream, work.sequence)) continue;
-      d.unordered.push_back(work.number);
+      d.unordered.push_back({work.number, false});
     }
     Checked c{&d, nullptr, access, begin, bytes};
     c.by_host = true;
@@ -729,6 +784,25 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
   d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
   report_findings();
+}
+
+/// Variables of another device: what is remembered of this place was done to those of the last one.
+void range_is_another(const void* address, std::size_t bytes) {
+  const Inside in;
+  Detector& d = detector();
+  const auto* const begin = static_cast<const char*>(address);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page* const page = Shadow::known_page_of(at);
+    if (page == nullptr || page->kind() < Kind::kGlobal) return;
+    d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t) {
+      d.shadow.forget(&cell);
+      cell = Cell{};
+    });
+  });
+  const auto is_there = [&](const CopiedRange& copy) {
+    return begin < copy.begin + copy.bytes && copy.begin < begin + bytes;
+  };
+  d.copies.erase(std::remove_if(d.copies.begin(), d.copies.end(), is_there), d.copies.end());
 }
 
 // ---- asynchronous copies ------------------------------------------------------------------------
@@ -858,6 +932,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   begin_work(&d, {launch.kernel, launch.grid, launch.block}, false);
   launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
   if (launch_is_passed_over) {
+    d.works.back().has_waited = true;  // nobody saw whether it did
     [[maybe_unused]] static const int once = std::atexit(say_what_was_passed_over);
     // Nobody sees what it writes.
     if (cuda_cpu::unwritten_words.bytes != 0) cuda_cpu::keep_unwritten_memory(true);
@@ -950,6 +1025,7 @@ constexpr cuda_cpu::Observer kObserver = [] {
   o.phase_is_passed = phase_is_passed;
   o.grid_barrier_opens = grid_barrier_opens;
   o.range_is_used = range_is_used;
+  o.range_is_another = range_is_another;
   o.time_passes = time_passes;
   o.wants_one_worker = true;
   return o;
@@ -1096,6 +1172,26 @@ void note_fence(bool block_only) {
   if (block == nullptr) return;
   const Inside in;
   block->fence(running_thread(), block_only);
+}
+
+void note_wait_for_launch_before() {
+  BlockOrder* const block = running_block();
+  if (inside || block == nullptr) return;
+  const Inside in;
+  block->waits_for_launch_before(running_thread());
+  detector().works.back().has_waited = true;
+}
+
+void note_start_of_next_launch() {
+  BlockOrder* const block = running_block();
+  if (inside || block == nullptr) return;
+  const Inside in;
+  std::vector<Time>& seen = detector().works.back().seen_by_next;
+  if (!block->has_waited_for_launch_before(running_thread())) {
+    detector().works.back().lets_next_start_at_once = true;
+  }
+  seen.resize(std::max<std::size_t>(seen.size(), block->block() + 1));
+  seen[block->block()] = block->lets_next_launch_start(running_thread());
 }
 
 }  // namespace races

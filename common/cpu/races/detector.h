@@ -44,4 +44,8 @@ void note_order(const void* address, bool acquires, bool releases, bool block_on
 /// The running CUDA thread executes a fence.
 void note_fence(bool block_only);
 
+/// The running CUDA thread has waited for the launch before its own, or lets the next one start.
+void note_wait_for_launch_before();
+void note_start_of_next_launch();
+
 }  // namespace races

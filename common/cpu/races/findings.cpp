@@ -97,6 +97,11 @@ const char* help_for(const Added& added) {
     return "a texture fetch may return what was there before the launch: write to other memory "
            "than the one under the texture, or read it with a plain load (surfaces: surf2Dread)";
   }
+  if (fault == Fault::kLaunchBefore && (f.later.use() & kConstant) != 0) {
+    return "this launch may start while what is ahead in its stream still runs: so __ldg and "
+           "texture fetches may find old values even after cudaGridDependencySynchronize(); use a "
+           "plain load";
+  }
   static const char* const kHelp[] = {
       // in the order of Fault
       "the lanes of a warp do not run in step: put __syncwarp() between the two, or "
@@ -110,6 +115,9 @@ const char* help_for(const Added& added) {
       "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)",
       "the two are nodes of a graph without a path from one to the other: let one depend on the "
       "other (cudaGraphAddDependencies; in a capture an event that the other's stream waits for)",
+      "this launch may start while what is ahead in its stream still runs, for it has "
+      "cudaLaunchAttributeProgrammaticStreamSerialization: call cudaGridDependencySynchronize() "
+      "before the first use of memory that earlier launches use, in every kernel of the row",
       "the host goes on while kernels and asynchronous copies run: let it wait before it uses the "
       "same memory, e.g. with cudaStreamSynchronize, cudaEventSynchronize or "
       "cudaDeviceSynchronize",
@@ -146,8 +154,7 @@ std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
   if (launch.is_call) return launch.kernel.name;
   std::string text;
-  const bool other_work =
-      f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode || f.fault == Fault::kHost;
+  const bool other_work = f.fault >= Fault::kOtherStream && f.fault <= Fault::kHost;
   if (other_work) text = format("kernel '%s', ", launch.kernel.name);
   if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";

@@ -26,6 +26,7 @@ enum class Fault : std::uint8_t {
   kOtherBlock,
   kOtherStream,
   kOtherNode,     ///< of a graph
+  kLaunchBefore,  ///< in the same stream, of a launch that may start early
   kHost,          ///< the host beside a kernel or copy
   kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
   kConstantLoad,  ///< __ldg of what the kernel writes

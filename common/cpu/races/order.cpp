@@ -79,10 +79,24 @@ bool BlockOrder::has_fenced(std::uint32_t thread) const {
          (minds_[thread] != nullptr && minds_[thread]->fenced_here != nullptr);
 }
 
+void BlockOrder::waits_for_launch_before(std::uint32_t thread) {
+  have_waited_.resize(threads_);
+  have_waited_[thread] = 1;
+}
+
+Time BlockOrder::lets_next_launch_start(std::uint32_t thread) {
+  if (!std::exchange(next_may_start_, true) && has_fenced(thread)) {
+    tick();
+    seen_by_next_ = now_;
+  }
+  return seen_by_next_;
+}
+
 void BlockOrder::barrier() {
   tick();
   last_barrier_ = now_;
   heard_.clear();
+  all_have_waited_ = all_have_waited_ || !have_waited_.empty();
   if (!any_mind_) return;
   any_mind_ = false;
   auto fenced = std::make_shared<Knowledge>(), here = std::make_shared<Knowledge>();
@@ -112,6 +126,11 @@ void BlockOrder::lanes_met(std::uint32_t warp, std::uint32_t lanes) {
       use(static_cast<std::uint32_t>(__builtin_ctz(rest)));
     }
   };
+  if (!have_waited_.empty()) {
+    char any = 0;
+    for_lanes([&](std::uint32_t i) { any |= have_waited_[first + i]; });
+    for_lanes([&](std::uint32_t i) { have_waited_[first + i] = any; });
+  }
   if (!heard_.empty()) {
     Heard together;
     for_lanes([&](std::uint32_t i) { add(heard_[first + i], &together); });

@@ -132,6 +132,15 @@ class BlockOrder {
   void lanes_met(std::uint32_t warp, std::uint32_t lanes);
   /// `block_only`: __threadfence_block.
   void fence(std::uint32_t thread, bool block_only);
+  /// `thread` has waited for the launch before this one; with a barrier or a __syncwarp that counts
+  /// for others.
+  void waits_for_launch_before(std::uint32_t thread);
+  bool has_waited_for_launch_before(std::uint32_t thread) const {
+    return all_have_waited_ || (!have_waited_.empty() && have_waited_[thread] != 0);
+  }
+  /// The next launch may start, as far as this block is concerned; only its first call counts.
+  /// Returns the time before which the next sees what the block did: 0 unless a fence came first.
+  Time lets_next_launch_start(std::uint32_t thread);
   /// An atomic access, or a volatile one. `reads`, `writes`: what it does to the value.
   void atomic(std::uint32_t thread, const void* address, bool reads, bool writes, bool block_only);
   /// `thread` arrives at a barrier of the program's own, or goes on since the phase has ended.
@@ -194,6 +203,10 @@ class BlockOrder {
   std::vector<std::unique_ptr<Mind>> minds_;  // null until a thread has one; since the last barrier
   Mind block_mind_;                           // what barriers have made everybody's
   bool any_mind_ = false;
+  bool all_have_waited_ = false;  // for the launch before
+  std::vector<char> have_waited_;
+  bool next_may_start_ = false;
+  Time seen_by_next_;
   std::vector<Heard> heard_;  // of each thread, since the last barrier; empty until one has waited
   // Of each barrier the last phases, of which late threads still have to hear.
   static constexpr std::size_t kPhases = 4;

@@ -107,6 +107,7 @@ int give(void** pointer, std::size_t bytes, Space space, const char* call,
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
   request.context = context_rules.current();
+  request.device = current_device();
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -124,7 +125,7 @@ bool is_managed(const void* pointer, std::size_t bytes) {
 /// The error of naming a place where no memory can be.
 int check_location(const cudaMemLocation& location) {
   if (location.type == cudaMemLocationTypeDevice) {
-    return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    return is_device(location.id) ? cudaSuccess : cudaErrorInvalidDevice;
   }
   const bool host = location.type == cudaMemLocationTypeHost ||
                     location.type == cudaMemLocationTypeHostNuma ||
@@ -154,8 +155,11 @@ cudaError_t free_memory(const char* call, const Located<void*>& pointer) {
   if (!find_freed(call, pointer.value, &range)) {
     return finish(explain_free(call, pointer.value, pointer.site));
   }
-  // Like the toolkit's, it waits for the device first.
-  if (const int error = run_all_streams()) return finish(error);
+  // Like the toolkit's, it waits for the device first. What the host shares may be used by any.
+  const bool is_of_one = range.space == Space::kGlobal;
+  if (const int error = is_of_one ? run_device(range.device) : run_all_streams()) {
+    return finish(error);
+  }
   look_at_slack(range, pointer.site);
   give_back(range, pointer.site);
   return finish(sticky_error());
@@ -247,7 +251,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Site site) {
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   CUDA_CPU_BEGIN_CALL();
   MemoryRange range;
-  if (flags == nullptr || !find_live_range(host, &range) || range.space != Space::kHostPinned) {
+  if (flags == nullptr || !find_live_range(host, &range) ||
+      (range.space != Space::kHostPinned && range.space != Space::kHostRegistered)) {
     return finish(cudaErrorInvalidValue);
   }
   *flags = range.host_flags | cudaHostAllocMapped;  // one address space: all of it is mapped
@@ -331,7 +336,7 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   CUDA_CPU_BEGIN_CALL();
   if (free == nullptr || total == nullptr) return finish(cudaErrorInvalidValue);
-  *free = device_memory_free();
+  *free = device_memory_free(current_device());
   *total = device_memory_total();
   return cudaSuccess;
 }
@@ -343,7 +348,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, address, {}};
   MemoryRange range;
   if (!find_live_range(pointer, &range)) return cudaSuccess;
-  attributes->device = 0;
+  attributes->device = range.device;
   attributes->devicePointer = address;
   if (range.space == Space::kManaged) {
     attributes->type = cudaMemoryTypeManaged;

@@ -17,6 +17,7 @@
 #include "../engine/memory/memory_notes.h"
 #include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
+#include "contexts.h"
 #include "errors.h"
 #include "last_words.h"
 #include "work_queues.h"
@@ -408,7 +409,9 @@ cudaError_t cudaMemcpyAsync(void* destination, const void* source, size_t bytes,
 cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
                            int source_device, size_t bytes, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (destination_device != 0 || source_device != 0) return finish(cudaErrorInvalidDevice);
+  if (!is_device(destination_device) || !is_device(source_device)) {
+    return finish(cudaErrorInvalidDevice);
+  }
   return copy_row("cudaMemcpyPeer", site, destination, source, bytes, cudaMemcpyDeviceToDevice,
                   nullptr, false);
 }
@@ -416,7 +419,9 @@ cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void
 cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                                 int source_device, size_t bytes, cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (destination_device != 0 || source_device != 0) return finish(cudaErrorInvalidDevice);
+  if (!is_device(destination_device) || !is_device(source_device)) {
+    return finish(cudaErrorInvalidDevice);
+  }
   return copy_row("cudaMemcpyPeerAsync", site, destination, source, bytes, cudaMemcpyDeviceToDevice,
                   stream, true);
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "../engine/arithmetic/device_functions.h"
@@ -16,6 +17,7 @@
 #include "../engine/state/device_limits.h"
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
+#include "../report/text.h"
 #include "capture.h"
 #include "contexts.h"
 #include "errors.h"
@@ -32,7 +34,7 @@
 namespace cuda_cpu {
 namespace {
 
-constexpr char kBusId[] = "0000:00:00.0";
+constexpr char kBusId[] = "0000:%02x:00.0";
 
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto | cudaDeviceMapHost};
 std::atomic<int> cache_config{cudaFuncCachePreferNone};
@@ -142,7 +144,8 @@ const std::vector<Attribute>& known_attributes() {
   return kKnown;
 }
 
-bool is_device(int device) { return device >= 0 && device < kDevices; }
+/// Which device may use whose memory: a row for each device.
+std::atomic<DeviceSet> peers[kMaxDevices] = {};
 
 template <class T, class Value>
 cudaError_t give(const Value& value, T* to) {
@@ -152,11 +155,16 @@ cudaError_t give(const Value& value, T* to) {
 }
 
 }  // namespace
+
+DeviceSet reachable_from(int device) {
+  return device_count() == 1 ? kAllDevices : only(device) | peers[device];
+}
+
 }  // namespace cuda_cpu
 
 using namespace cuda_cpu;
 
-cudaError_t cudaGetDeviceCount(int* count) { return give(kDevices, count); }
+cudaError_t cudaGetDeviceCount(int* count) { return give(device_count(), count); }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   CUDA_CPU_BEGIN_QUERY();
@@ -171,6 +179,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::snprintf(p.name, sizeof(p.name), "CPU backend (%u worker%s)", workers,
                 workers == 1 ? "" : "s");
   std::memcpy(p.uuid.bytes, "cuda-cpu-backend", sizeof(p.uuid.bytes));
+  p.uuid.bytes[0] = static_cast<char>(p.uuid.bytes[0] + device);
+  p.pciBusID = device;
   p.totalGlobalMem = device_memory_total();
   p.maxThreadsDim[0] = kMaxBlockX;
   p.maxThreadsDim[1] = kMaxBlockY;
@@ -225,13 +235,13 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties) {
 cudaError_t cudaSetDevice(int device) {
   CUDA_CPU_BEGIN_QUERY();
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
-  context_rules.choose_primary();
+  context_rules.choose_primary(device);
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
   CUDA_CPU_BEGIN_QUERY();
-  return give(0, device);
+  return give(current_device(), device);
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
@@ -268,7 +278,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
 cudaError_t cudaDeviceSynchronize() {
   CUDA_CPU_BEGIN_CALL();
   if (const int error = capture_rules.never("cudaDeviceSynchronize")) return finish(error);
-  return finish(run_all_streams());
+  return finish(run_device(current_device()));
 }
 
 cudaError_t cudaDeviceReset() {
@@ -279,10 +289,14 @@ cudaError_t cudaDeviceReset() {
   run_all_streams();  // so that the output of the last kernel is not lost
   if (!context_rules.reset_primary()) {
     forget_streams();
-    forget_events();
-    release_everything();
+    if (device_count() == 1) {
+      forget_events();
+      release_everything();
+    } else {
+      release_all_of(current_device(), nullptr, Site{nullptr, 0});
+    }
     forget_pools();
-    restore_symbols();
+    restore_symbols(current_device());
   }
   reset_diagnostics(false);
   return cudaSuccess;
@@ -335,36 +349,46 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   CUDA_CPU_BEGIN_QUERY();
-  if (text == nullptr || length < int{sizeof(kBusId)}) return finish(cudaErrorInvalidValue);
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
-  std::memcpy(text, kBusId, sizeof(kBusId));
+  const std::string id = format(kBusId, static_cast<unsigned>(device));
+  if (text == nullptr || length <= static_cast<int>(id.size())) {
+    return finish(cudaErrorInvalidValue);
+  }
+  std::memcpy(text, id.c_str(), id.size() + 1);
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   CUDA_CPU_BEGIN_QUERY();
   if (device == nullptr || text == nullptr) return finish(cudaErrorInvalidValue);
-  if (std::strcmp(text, kBusId) != 0) return finish(cudaErrorInvalidDevice);
-  *device = 0;
-  return cudaSuccess;
+  for (int one = 0; one < device_count(); ++one) {
+    if (text == format(kBusId, static_cast<unsigned>(one))) return give(one, device);
+  }
+  return finish(cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   CUDA_CPU_BEGIN_QUERY();
   if (can == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_device(device) || !is_device(peer)) return finish(cudaErrorInvalidDevice);
-  *can = 0;  // a device is not its own peer
+  *can = device != peer ? 1 : 0;  // a device is not its own peer
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
-  return finish(cudaErrorInvalidDevice);
+  if (flags != 0) return finish(cudaErrorInvalidValue);
+  if (!is_device(peer) || peer == current_device()) return finish(cudaErrorInvalidDevice);
+  const DeviceSet before = peers[current_device()].fetch_or(only(peer));
+  return finish((before & only(peer)) != 0 ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
-cudaError_t cudaDeviceDisablePeerAccess(int) {
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   CUDA_CPU_BEGIN_CALL();
-  return finish(cudaErrorInvalidDevice);
+  if (!is_device(peer) || peer == current_device()) return finish(cudaErrorInvalidDevice);
+  if (const int error = run_device(current_device())) return finish(error);
+  const DeviceSet before = peers[current_device()].fetch_and(~only(peer));
+  return finish((before & only(peer)) == 0 ? cudaErrorPeerAccessNotEnabled : cudaSuccess);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) { return give(kToolkitVersion, version); }

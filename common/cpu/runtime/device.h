@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one device: its name, properties, limits and flags.
+// The devices: their name, properties, limits and flags.
 #pragma once
 
 #include <cstddef>

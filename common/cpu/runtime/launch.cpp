@@ -62,9 +62,17 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
                   "a stream that does not exist; was it destroyed before?");
   }
   const bool is_created = find_stream(config.stream) == config.stream;  // not a default stream
-  if (is_created && config.stream->context != context_rules.current()) {
+  if (is_created && config.stream->device != current_device()) {
     return refuse(cudaErrorInvalidResourceHandle,
-                  "the stream belongs to another context than the current one");
+                  format("the stream belongs to device %d, and device %d is the current one: "
+                         "cudaSetDevice(%d) before the launch",
+                         config.stream->device, current_device(), config.stream->device));
+  }
+  if (is_created && config.stream->context != context_rules.current()) {
+    return refuse(
+        cudaErrorInvalidResourceHandle,
+        "the stream belongs to another context than the current one; no error is promised: "
+        "an H200 takes the launch");
   }
   const std::size_t limit = dynamic_shared_limit(function);
   if (config.dynamic_shared_bytes > limit) {
@@ -147,7 +155,9 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched,
   launch->grid = config.grid;
   launch->block = config.block;
   launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
+  launch->device = current_device();
   launch->cooperative = config.cooperative;
+  launch->may_start_early = config.may_start_early;
   launch->body = call.body;
   launch->closure = call.closure;
   launch->function = call.function;
@@ -227,10 +237,14 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
   const bool can_be_reached = is_kernel_accessible(pointer) || is_device_address(pointer);
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
   MemoryRange range;
-  const bool is_of_another = pointer != nullptr && find_live_range(pointer, &range) &&
-                             range.space == Space::kGlobal && range.pool == nullptr &&
-                             range.context != nullptr && range.context != context_rules.current();
-  if (can_be_reached && is_aligned && !is_of_another) return true;
+  const bool is_allocated =
+      pointer != nullptr && find_live_range(pointer, &range) && range.space == Space::kGlobal;
+  const bool is_out_of_reach =
+      is_allocated && (reachable_from(current_device()) & only(range.device)) == 0;
+  const bool is_of_another = is_allocated && range.device == current_device() &&
+                             range.pool == nullptr && range.context != nullptr &&
+                             range.context != context_rules.current();
+  if (can_be_reached && is_aligned && !is_of_another && !is_out_of_reach) return true;
   Report r;
   r.site = {launched.file, launched.line};
   if (is_reference && !can_be_reached) {
@@ -240,10 +254,21 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
                pointer));
     r.help = "pass it by value, or refer to managed memory";
     r.cuda_error = cudaErrorIllegalAddress;
+  } else if (is_out_of_reach) {
+    r.headline = format("memory of device %d is passed to kernel '%s' on device %d", range.device,
+                        launched.name, current_device());
+    r.details.push_back(format("argument %zu, %p, was allocated while device %d was current",
+                               position + 1, pointer, range.device));
+    r.notes.push_back(origin_note(range));
+    r.help =
+        format("cudaSetDevice(%d) before the launch, a copy, or cudaDeviceEnablePeerAccess(%d, 0)",
+               range.device, range.device);
+    r.cuda_error = cudaErrorIllegalAddress;
   } else if (is_of_another) {
     r.headline = format("memory of another context is passed to kernel '%s'", launched.name);
     r.details.push_back(format("argument %zu, %p, was allocated while another context was current",
                                position + 1, pointer));
+    r.details.push_back("no error is promised: an H200 lets such a kernel run to its end");
     r.notes.push_back(origin_note(range));
     r.help = "make the context current that owns the memory, or copy from one to the other";
     r.cuda_error = cudaErrorIllegalAddress;

@@ -32,6 +32,7 @@ struct LaunchConfig {
   std::size_t dynamic_shared_bytes;
   CUstream_st* stream;
   bool cooperative = false;
+  bool may_start_early = false;  ///< programmatic dependent launch
 
   LaunchConfig(dim3 grid_, dim3 block_, std::size_t bytes = 0, CUstream_st* stream_ = nullptr)
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
@@ -65,8 +66,16 @@ class ArgumentText {
       add_signed(argument);
     } else if constexpr (std::is_integral_v<T>) {
       add_unsigned(argument);
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
+      alignas(T) unsigned char bytes[sizeof(T)];
+      std::memcpy(bytes, static_cast<const void*>(__builtin_addressof(argument)), sizeof(T));
+      // Between the members stands what happened to be on the stack.
+#if __has_builtin(__builtin_clear_padding)
+      __builtin_clear_padding(reinterpret_cast<std::remove_cv_t<T>*>(bytes));
+#endif
+      add_other(bytes, sizeof(T));
     } else {
-      add_other(std::is_trivially_copyable_v<T> ? &argument : nullptr, sizeof(T));
+      add_other(nullptr, 0);
     }
   }
 

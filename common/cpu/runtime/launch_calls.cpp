@@ -51,7 +51,9 @@ LaunchConfig config_of(const LocatedConfig& located, int* error) {
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributePreferredSharedMemoryCarveout:
+        break;
       case cudaLaunchAttributeProgrammaticStreamSerialization:  // one after the other is right, too
+        config.may_start_early = value.programmaticStreamSerializationAllowed != 0;
         break;
       case cudaLaunchAttributeClusterDimension:
         if (value.clusterDim.x == 1 && value.clusterDim.y == 1 && value.clusterDim.z == 1) break;

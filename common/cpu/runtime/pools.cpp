@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
+#include "../engine/state/device_limits.h"
 #include "../report/diagnostics.h"
+#include "contexts.h"
 #include "errors.h"
 
 /// A cudaMemPool_t points to this. Handles of destroyed pools stay, so that none is given twice.
@@ -15,6 +18,7 @@ struct CUmemPoolHandle_st {
   std::uint64_t used = 0, most_used = 0;
   std::size_t limit = 0;  ///< 0: none
   int reuses[3] = {1, 1, 1};
+  int device = 0;
   bool destroyed = false;
   cuda_cpu::Site destroyed_at{nullptr, 0};
 };
@@ -24,9 +28,18 @@ namespace {
 
 struct AllPools {
   std::mutex mutex;
-  CUmemPoolHandle_st default_pool;
-  cudaMemPool_t current = &default_pool;
+  CUmemPoolHandle_st default_pools[kMaxDevices];
+  cudaMemPool_t current[kMaxDevices];
   std::vector<cudaMemPool_t> created;
+
+  AllPools() {
+    for (int device = 0; device < kMaxDevices; ++device) begin_anew(device);
+  }
+  void begin_anew(int device) {
+    default_pools[device] = CUmemPoolHandle_st{};
+    default_pools[device].device = device;
+    current[device] = &default_pools[device];
+  }
 };
 
 AllPools& all_pools() {
@@ -41,11 +54,14 @@ bool was_created(cudaMemPool_t pool) {
 }
 
 bool exists(cudaMemPool_t pool) {
-  return pool == &all_pools().default_pool || (was_created(pool) && !pool->destroyed);
+  const auto& defaults = all_pools().default_pools;
+  const bool is_default = std::any_of(std::begin(defaults), std::end(defaults),
+                                      [&](const auto& one) { return &one == pool; });
+  return is_default || (was_created(pool) && !pool->destroyed);
 }
 
-bool is_this_device(const cudaMemLocation& location) {
-  return location.type == cudaMemLocationTypeDevice && location.id == 0;
+bool is_a_device(const cudaMemLocation& location) {
+  return location.type == cudaMemLocationTypeDevice && is_device(location.id);
 }
 
 /// The number behind an attribute; nullptr for attributes of another type.
@@ -77,10 +93,10 @@ int explain_destroyed(Site site, cudaMemPool_t pool) {
 cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
   CUDA_CPU_BEGIN_CALL();
   if (pool == nullptr) return finish(cudaErrorInvalidValue);
-  if (device != 0) return finish(cudaErrorInvalidDevice);
+  if (!is_device(device)) return finish(cudaErrorInvalidDevice);
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  *pool = current ? all.current : &all.default_pool;
+  *pool = current ? all.current[device] : &all.default_pools[device];
   return cudaSuccess;
 }
 
@@ -89,7 +105,7 @@ cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
 int check_pool(cudaMemPool_t* pool, std::size_t bytes, Site site) {
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  if (*pool == nullptr) *pool = all.current;
+  if (*pool == nullptr) *pool = all.current[current_device()];
   if (!exists(*pool)) {
     return was_created(*pool) ? explain_destroyed(site, *pool) : cudaErrorInvalidValue;
   }
@@ -112,9 +128,10 @@ void return_to_pool(cudaMemPool_t pool, std::size_t bytes) {
 void forget_pools() {
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  for (cudaMemPool_t pool : all.created) pool->destroyed = true;
-  all.default_pool = CUmemPoolHandle_st{};
-  all.current = &all.default_pool;
+  for (cudaMemPool_t pool : all.created) {
+    if (pool->device == current_device()) pool->destroyed = true;
+  }
+  all.begin_anew(current_device());
 }
 
 }  // namespace cuda_cpu
@@ -131,11 +148,11 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   CUDA_CPU_BEGIN_CALL();
-  if (device != 0) return finish(cudaErrorInvalidDevice);
+  if (!is_device(device)) return finish(cudaErrorInvalidDevice);
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!exists(pool)) return finish(cudaErrorInvalidValue);
-  all.current = pool;
+  if (!exists(pool) || pool->device != device) return finish(cudaErrorInvalidValue);
+  all.current[device] = pool;
   return cudaSuccess;
 }
 
@@ -143,7 +160,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   CUDA_CPU_BEGIN_CALL();
   if (pool == nullptr || properties == nullptr) return finish(cudaErrorInvalidValue);
   const cudaMemLocation& location = properties->location;
-  if (location.type == cudaMemLocationTypeDevice && location.id != 0) {
+  if (location.type == cudaMemLocationTypeDevice && !is_device(location.id)) {
     return finish(cudaErrorInvalidDevice);
   }
   if (properties->allocType != cudaMemAllocationTypePinned &&
@@ -152,7 +169,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   }
   if (properties->allocType != cudaMemAllocationTypePinned ||
       properties->handleTypes != cudaMemHandleTypeNone || properties->usage != 0 ||
-      !is_this_device(location)) {
+      !is_a_device(location)) {
     return finish(misuse(
         site, cudaErrorNotSupported, "cudaMemPoolCreate of a pool that is not supported",
         {"the CPU backend has pools of the device's own memory, without handles to share it"}));
@@ -161,6 +178,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   const std::lock_guard<std::mutex> lock(all.mutex);
   *pool = new CUmemPoolHandle_st;
   (*pool)->limit = properties->maxSize;
+  (*pool)->device = location.id;
   all.created.push_back(*pool);
   return cudaSuccess;
 }
@@ -174,7 +192,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, Site site) {
   if (pool->destroyed) return finish(explain_destroyed(site, pool));
   pool->destroyed = true;
   pool->destroyed_at = site;
-  if (all.current == pool) all.current = &all.default_pool;
+  cudaMemPool_t& current = all.current[pool->device];
+  if (current == pool) current = &all.default_pools[pool->device];
   return cudaSuccess;
 }
 
@@ -220,9 +239,11 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
   const std::lock_guard<std::mutex> lock(all_pools().mutex);
   if (!exists(pool) || (list == nullptr && count > 0)) return finish(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; ++i) {
-    if (!is_this_device(list[i].location)) return finish(cudaErrorInvalidDevice);
-    // A device cannot be kept from its own pool.
-    if (list[i].flags != cudaMemAccessFlagsProtReadWrite) return finish(cudaErrorInvalidValue);
+    if (!is_a_device(list[i].location)) return finish(cudaErrorInvalidDevice);
+    const bool opens = list[i].flags == cudaMemAccessFlagsProtReadWrite;
+    // A device cannot be kept from its own pool. Others reach it as peers.
+    if (list[i].location.id != pool->device) return finish(cudaErrorNotSupported);
+    if (!opens) return finish(cudaErrorInvalidValue);
   }
   return cudaSuccess;
 }
@@ -234,7 +255,9 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
   if (flags == nullptr || location == nullptr || !exists(pool)) {
     return finish(cudaErrorInvalidValue);
   }
-  if (!is_this_device(*location)) return finish(cudaErrorInvalidDevice);
-  *flags = cudaMemAccessFlagsProtReadWrite;
+  if (!is_a_device(*location)) return finish(cudaErrorInvalidDevice);
+  *flags = (reachable_from(location->id) & only(pool->device)) != 0
+               ? cudaMemAccessFlagsProtReadWrite
+               : cudaMemAccessFlagsProtNone;
   return cudaSuccess;
 }

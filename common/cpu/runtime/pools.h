@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory pools, from which cudaMallocAsync takes. There is one device, and what is freed is given
+// Memory pools, from which cudaMallocAsync takes. What is freed is given
 // back at once, whatever the threshold: so a pool here is a limit and a count of what was taken
 // from it.
 #pragma once

@@ -9,6 +9,7 @@
 #include "../engine/memory/memory.h"
 #include "../engine/state/device_limits.h"
 #include "capture.h"
+#include "contexts.h"
 #include "errors.h"
 #include "handles.h"
 #include "work_queues.h"
@@ -16,6 +17,7 @@
 /// A cudaEvent_t points to this.
 struct CUevent_st {
   unsigned flags;
+  int device;                                // that was current when it was created
   std::shared_ptr<cuda_cpu::Moment> moment;  // of the latest cudaEventRecord
 };
 
@@ -104,8 +106,7 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return get(
-      stream, [](const CUstream_st&) { return 0; }, device);
+  return get(stream, &CUstream_st::device, device);
 }
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID id,
@@ -192,7 +193,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   if (event == nullptr || (flags & ~known) != 0) return finish(cudaErrorInvalidValue);
   if ((flags & cudaEventInterprocess) != 0) return finish(cudaErrorNotSupported);
-  *event = new CUevent_st{flags, nullptr};  // for ever: a destroyed one stays, as a stream does
+  *event = new CUevent_st{flags, current_device(),
+                          nullptr};  // for ever: a destroyed one stays, as a stream does
   handles<CUevent_st>().add(*event);
   return cudaSuccess;
 }
@@ -210,10 +212,13 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_event(event)) return finish(cudaErrorInvalidResourceHandle);
-  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  CUstream_st* const stream = find_stream(handle);
+  if (stream == nullptr || stream->device != event->device) {
+    return finish(cudaErrorInvalidResourceHandle);
+  }
   Work work;
   work.label.call = "cudaEventRecord";
   work.marks = record_moment(event);
@@ -247,7 +252,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   const auto first = moment_of(start);
   const auto last = moment_of(end);
   if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 || first == nullptr ||
-      last == nullptr) {
+      last == nullptr || start->device != end->device) {
     return finish(cudaErrorInvalidResourceHandle);
   }
   if (first->capture != nullptr || last->capture != nullptr) return finish(cudaErrorCapturedEvent);

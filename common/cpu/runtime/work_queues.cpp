@@ -10,6 +10,8 @@
 
 #include "../engine/diagnosis/faults.h"
 #include "../engine/memory/memory.h"
+#include "../engine/memory/symbols.h"
+#include "../engine/state/device_limits.h"
 #include "../engine/state/observer.h"
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
@@ -36,8 +38,8 @@ using Need = std::map<const CUstream_st*, std::uint64_t>;
 struct AllStreams {
   std::mutex mutex;              // of the queues
   std::recursive_mutex running;  // one OS thread runs work at a time
-  CUstream_st default_stream;
-  std::vector<CUstream_st*> streams{&default_stream};  // all that may hold work; [0] is the default
+  CUstream_st default_streams[kMaxDevices];
+  std::vector<CUstream_st*> streams;  // all that may hold work; those of the devices come first
   // Every stream that ever existed. A destroyed one stays, so that no other gets its address while
   // the program still holds the handle.
   std::vector<CUstream_st*> created;
@@ -53,7 +55,14 @@ struct AllStreams {
   bool has_onlooker = false;
   std::uint64_t random = schedule().seed * 2 + 1;
 
-  AllStreams() { default_stream.is_default = true; }
+  AllStreams() {
+    for (int device = 0; device < device_count(); ++device) {
+      CUstream_st& stream = default_streams[device];
+      stream.is_default = true;
+      stream.device = device;
+      streams.push_back(&stream);
+    }
+  }
 };
 
 AllStreams& all_streams() {
@@ -64,7 +73,7 @@ AllStreams& all_streams() {
 /// Only the race detector asks for the order of streams.
 bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
 
-thread_local CUstream_st* thread_stream = nullptr;
+thread_local CUstream_st* thread_streams[kMaxDevices] = {};
 
 std::uint64_t next_choice(AllStreams& s) {
   s.random ^= s.random << 13;
@@ -80,15 +89,16 @@ bool raise_need(Need* need, CUstream_st* stream, std::uint64_t sequence) {
   return true;
 }
 
-/// Whether the work of one runs in order with the other's: the legacy default stream and a blocking
-/// one.
+/// Whether the work of one runs in order with the other's: a device's legacy default stream and a
+/// blocking one.
 bool are_in_order(const CUstream_st& a, const CUstream_st& b) {
+  if (a.device != b.device) return false;
   return a.is_default ? b.is_blocking() : b.is_default && a.is_blocking();
 }
 
 /// Whether one who waits for `stream` waits for the work of `other`.
 bool is_waited_for(const CUstream_st& other, const CUstream_st& stream) {
-  return &other == &stream || (stream.is_default && other.is_blocking());
+  return &other == &stream || (stream.is_default && are_in_order(stream, other));
 }
 
 /// Adds what the needed work itself depends on. Earlier work of the same stream is implied. There
@@ -178,11 +188,18 @@ void drop_all_work(AllStreams& s) {
   }
 }
 
-/// While it lives, device memory is open.
+/// While it lives, the memory of these devices is open.
 struct OpenMemory {
-  OpenMemory() { open_device_memory(); }
+  explicit OpenMemory(DeviceSet those) : devices(those) { open_device_memory(those); }
   ~OpenMemory() { close_device_memory(); }
+  const DeviceSet devices;
 };
+
+/// Of which devices a piece of work may use the memory: a kernel of those that its device reaches,
+/// a fill of all.
+DeviceSet used_by(const Work& work) {
+  return work.kind == WorkKind::kKernel ? work.reachable : kAllDevices;
+}
 
 /// The host has learned something; `s.mutex` is held.
 void host_learns(AllStreams& s, const StreamOrder& what) {
@@ -214,8 +231,11 @@ int run_needed(Need need, bool is_asked_for = true) {
     if (work.is_host_function) host_learns(s, work.knows);
     lock.unlock();
     int error = 0;
-    const bool opens = work.run && !work.is_host_function && work.needs_device_memory && !opened;
-    if (opens) opened.emplace();
+    if (work.run && !work.is_host_function) {
+      choose_symbols(stream->device);
+      if (opened && opened->devices != used_by(work)) opened.reset();
+      if (work.needs_device_memory && !opened) opened.emplace(used_by(work));
+    }
     const auto began = std::chrono::steady_clock::now();
     if (work.is_host_function) {
       opened.reset();
@@ -250,16 +270,17 @@ int wait_for_need(Need need, const StreamOrder& learned) {
 }
 
 /// What work that is put on `stream` now can rely on.
-StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* after) {
+void find_order(AllStreams& s, CUstream_st* stream, Work* next) {
+  if (!order_is_kept()) return;
   StreamOrder known;
-  if (!order_is_kept()) return known;
-  known = stream->ended;
   known.learn(s.host);
-  if (after != nullptr) known.learn(after->ended);
+  if (next->after != nullptr) known.learn(next->after->ended);
   for (const CUstream_st* const other : s.streams) {
-    if (are_in_order(*stream, *other)) known.learn(other->ended);
+    if (other != stream && are_in_order(*stream, *other)) known.learn(other->ended);
   }
-  return known;
+  next->ahead = known.covers(stream, stream->latest) ? 0 : stream->latest;
+  known.learn(stream->ended);
+  next->knows = std::move(known);
 }
 
 /// What one who has waited for `stream` can rely on.
@@ -347,10 +368,11 @@ void host_hears_of(const Work& work) {
 CUstream_st* find_stream(CUstream_st* handle) {
   AllStreams& s = all_streams();
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
-  if (number <= 1) return &s.default_stream;
+  if (number <= 1) return &s.default_streams[current_device()];
   if (number == 2) {
-    if (thread_stream == nullptr) thread_stream = create_stream(0, 0);
-    return thread_stream;
+    CUstream_st*& of_thread = thread_streams[current_device()];
+    if (of_thread == nullptr) of_thread = create_stream(0, 0);
+    return of_thread;
   }
   const std::lock_guard<std::mutex> lock(s.mutex);
   const auto found = std::find(s.streams.begin(), s.streams.end(), handle);
@@ -366,6 +388,7 @@ CUstream_st* create_stream(unsigned flags, int priority) {
   stream->priority = priority;
   stream->id = ++s.ids;
   stream->context = context_rules.current();
+  stream->device = current_device();
   s.streams.push_back(stream);
   return stream;
 }
@@ -396,8 +419,9 @@ int submit(CUstream_st* handle, Work work, bool wait) {
     const std::uint64_t sequence = ++s.sequence;
     work.stream = stream;
     work.sequence = sequence;
+    work.reachable = reachable_from(stream->device);
     work.submitted = std::chrono::steady_clock::now();
-    work.knows = known_to_next(s, stream, work.after.get());
+    find_order(s, stream, &work);
     if (order_is_kept()) {
       stream->ended = work.knows;
       stream->ended.learn(stream, sequence);
@@ -431,6 +455,22 @@ int run_all_streams() {
     const std::lock_guard<std::mutex> lock(s.mutex);
     learned.learn_all(s.sequence);
     need = everything(s);
+  }
+  return wait_for_need(std::move(need), learned);
+}
+
+int run_device(int device) {
+  if (device_count() == 1) return run_all_streams();
+  AllStreams& s = all_streams();
+  Need need;
+  StreamOrder learned;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    for (CUstream_st* const stream : s.streams) {
+      if (stream->device != device) continue;
+      need[stream] = stream->last();
+      learned.learn(stream->ended);
+    }
   }
   return wait_for_need(std::move(need), learned);
 }
@@ -507,11 +547,11 @@ void note_unfinished_work() {
   say_note(first->label.site, text, "wait for it, e.g. with cudaDeviceSynchronize");
 }
 
-void destroy_streams_of(const CUctx_st* context) {
+void destroy_streams_of(int device, const CUctx_st* context) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
   for (CUstream_st* const stream : s.created) {
-    if (stream->context == context) stream->destroyed = true;
+    if (stream->device == device && stream->context == context) stream->destroyed = true;
   }
   s.streams.erase(std::remove_if(s.streams.begin(), s.streams.end(),
                                  [](const CUstream_st* one) { return one->destroyed; }),
@@ -519,12 +559,8 @@ void destroy_streams_of(const CUctx_st* context) {
 }
 
 void forget_streams() {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
-  drop_all_work(s);
-  for (CUstream_st* const stream : s.streams) stream->destroyed = !stream->is_default;
-  s.streams.resize(1);
-  thread_stream = nullptr;
+  destroy_streams_of(current_device(), nullptr);
+  thread_streams[current_device()] = nullptr;
 }
 
 }  // namespace cuda_cpu

@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "../engine/memory/memory.h"
 #include "../types/site.h"
 #include "types.h"
 
@@ -33,9 +34,11 @@ struct WorkLabel {
   const char* kernel = "";  ///< its name, for a kernel
 };
 
-/// Runs everything that has been enqueued (what cudaDeviceSynchronize does); returns the sticky
-/// error.
+/// Runs everything that has been enqueued; returns the sticky error.
 int run_all_streams();
+
+/// Runs everything that has been enqueued for a device (what cudaDeviceSynchronize does).
+int run_device(int device);
 
 /// Runs what `stream` needs to be finished.
 int run_stream(CUstream_st* stream);
@@ -105,7 +108,11 @@ struct Work {
   // submit() fills these in.
   const CUstream_st* stream = nullptr;
   std::uint64_t sequence = 0;
-  StreamOrder knows;  ///< what has ended before it begins
+  DeviceSet reachable = 0;  ///< whose memory it may use if it is a kernel
+  StreamOrder knows;        ///< what has ended before it begins
+  /// What is ahead of it in its stream, if that alone orders the two: a launch that may start early
+  /// does so beside it. 0: there is none.
+  std::uint64_t ahead = 0;
   std::chrono::steady_clock::time_point submitted;
 };
 
@@ -156,11 +163,11 @@ int run_until(const Moment& moment);
 /// Prints a note about work that nobody waited for (end of the process).
 void note_unfinished_work();
 
-/// Ends every stream that the program created (cudaDeviceReset).
+/// Ends the streams that the program created for the current device (cudaDeviceReset).
 void forget_streams();
 
-/// Ends the streams that were created in a context. Their work has run.
-void destroy_streams_of(const CUctx_st* context);
+/// Ends the streams that were created in a context of a device. Their work has run.
+void destroy_streams_of(int device, const CUctx_st* context);
 
 }  // namespace cuda_cpu
 
@@ -171,6 +178,7 @@ struct CUstream_st {
   int priority = 0;
   unsigned long long id = 0;
   CUctx_st* context = nullptr;  ///< that was current when it was created
+  int device = 0;               ///< the same
   cudaAccessPolicyWindow window{};
   bool is_default = false;
   bool running = false;

@@ -207,6 +207,14 @@ void make_fence(bool block_only) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+void launch_before_is_waited_for() {
+  if (races::are_looked_for) races::note_wait_for_launch_before();
+}
+
+void next_launch_may_start() {
+  if (races::are_looked_for) races::note_start_of_next_launch();
+}
+
 void local_array_begins(void* address, std::size_t bytes, const LocalArray* array) {
   if (!races::are_looked_for) {
     xray::note_local_array(address, bytes, array);

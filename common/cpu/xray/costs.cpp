@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t Counts::*kCounts[] = {
     &Counts::requests,         &Counts::lanes,         &Counts::bytes, &Counts::sectors,
     &Counts::wavefronts,       &Counts::ideal_sectors, &Counts::words, &Counts::addresses,
-    &Counts::ideal_wavefronts, &Counts::collisions,    &Counts::apart};
+    &Counts::ideal_wavefronts, &Counts::collisions,    &Counts::apart, &Counts::switched_off};
 static_assert(sizeof(Counts) == sizeof(std::uint64_t) * (sizeof(kCounts) / sizeof(*kCounts)));
 
 }  // namespace

@@ -55,6 +55,9 @@ struct Counts {
   std::uint64_t addresses = 0;         ///< atomic: distinct addresses
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
   std::uint64_t apart = 0;             ///< local: requests of lanes that use different elements
+  /// Where nvcc made predicates of a branch: instructions that warps execute for no lane. They are
+  /// no requests, and in shared memory each takes one more wavefront.
+  std::uint64_t switched_off = 0;
 
   Counts& operator+=(const Counts& other);
   Counts& operator-=(const Counts& other);

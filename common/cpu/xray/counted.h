@@ -24,8 +24,9 @@ struct Access : Requests {
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;
   unsigned bytes_per_lane = 0;
-  std::string name;      ///< of the shared array or the variable; "" for allocations
-  unsigned places = 0;   ///< in the CPU's code
+  std::string name;           ///< of the shared array or the variable; "" for allocations
+  unsigned places = 0;        ///< in the CPU's code
+  std::uint64_t skipped = 0;  ///< see Flow, which is kept where machine code was read
   std::string compiled;  ///< what nvcc made of it, where its machine code was read and says more
 };
 
@@ -103,7 +104,8 @@ using BusiestThreads = std::map<std::pair<Space, Operation>, OfThread>;
 /// counted again.
 struct Launch {
   std::string kernel;     ///< as the launch names it
-  std::string arguments;  ///< numbers as they are, a pointer as *, anything else as ..
+  std::string arguments;  ///< numbers as they are, a pointer as *, anything else as ..; of further
+                          ///< launches that differ in nothing shown: which one it is
   std::string file;       ///< where the launch stands
   int line = 0;
   dim3 grid, block;

@@ -30,6 +30,7 @@ struct LaunchTally {
   std::uint64_t barriers_of_block = ~std::uint64_t{0};
   Tallies tallies;
   Visited visited;
+  Flow flow;
   bool keeps_events = false;
   std::vector<Happening> happenings;
 };
@@ -160,6 +161,7 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
   BlockLanes* const lanes = begun.get();
   const std::lock_guard<std::mutex> lock(s.mutex);
   if (s.running->keeps_events) begun->tally.record();
+  if (has_machine_code()) begun->tally.follow();
   s.blocks.push_back(std::move(begun));
   return lanes;
 }
@@ -215,6 +217,7 @@ void block_ends(Block& block) {
   }
   for (const auto& [key, tally] : ended->tally.tallies()) sums.tallies[key].add(tally);
   for (const auto& [place, passage] : ended->tally.visited()) sums.visited[place] += passage;
+  sums.flow.add(ended->tally.flow());
   if (sums.keeps_events) {
     sums.happenings = ended->tally.happenings();
     launch.steps = ended->tally.steps();
@@ -285,23 +288,31 @@ std::set<const cuda_cpu::LocalArray*> arrays_in_memory(const LaunchTally& launch
 /// The accesses of a launch, in the order of their lines.
 std::vector<Access> accesses_of(const LaunchTally& launch) {
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
-  std::map<Shown, std::pair<Tally, unsigned>> shown;
+  struct Sum {
+    Tally tally;
+    unsigned places = 0;
+    std::uint64_t skipped = 0;
+  };
+  std::map<Shown, Sum> shown;
   const std::set<const cuda_cpu::LocalArray*> in_memory = arrays_in_memory(launch);
   for (const auto& [key, tally] : launch.tallies) {
     if (in_memory.count(key.local) == 0) continue;
     const cuda_cpu::Site line = piece_of(key.instruction.place, launch).line;
-    auto& [sum, places] = shown[Shown{line.file, line.line, key.space, key.instruction.operation,
-                                      key.instruction.bytes, key.name, costs_of(tally.counts)}];
+    auto& [sum, places, skipped] =
+        shown[Shown{line.file, line.line, key.space, key.instruction.operation,
+                    key.instruction.bytes, key.name, costs_of(tally.counts)}];
     const std::uint64_t warps = std::max(sum.warps, tally.warps);
     sum.add(tally);
     sum.warps = warps;
     ++places;
+    skipped += launch.flow.skipped(key.instruction.place, launch.visited);
   }
   std::vector<Access> accesses;
   for (const auto& [of, sum] : shown) {
     Access a;
-    static_cast<Requests&>(a) = sum.first;
-    a.places = sum.second;
+    static_cast<Requests&>(a) = sum.tally;
+    a.places = sum.places;
+    a.skipped = sum.skipped;
     std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name, std::ignore) = of;
     accesses.push_back(std::move(a));
   }
@@ -379,9 +390,15 @@ std::vector<Launch> take_launches() {
   }
   cuda_cpu::look_up(places);
   std::vector<Launch> launches;
+  std::map<cuda_cpu::LaunchIdentity, unsigned> shown;  // launches of which all that is shown agrees
   for (const auto& tally : taken) {
     Launch l = std::move(tally->launch);
     l.kernel = kernel_name(tally->identity);
+    cuda_cpu::LaunchIdentity& identity = tally->identity;
+    identity.kernel = l.kernel;
+    identity.arguments_hash = identity.shared_bytes = 0;
+    const unsigned number = ++shown[identity];
+    if (number > 1) l.arguments += "; launch " + std::to_string(number) + " of these";
     l.accesses = accesses_of(*tally);
     l.passages = passages_of(*tally);
     l.events = events_of(*tally);

@@ -8,6 +8,7 @@
 
 #include "../report/text.h"
 #include "diagnosis.h"
+#include "machine_code.h"
 #include "model.h"
 
 namespace xray {
@@ -263,11 +264,18 @@ class Listing {
   /// Says what nvcc made of the line, where its machine code was read.
   void say_what_nvcc_made(const std::vector<const Access*>& line) {
     std::set<std::string> said;
-    for (const Access* a : line) {
-      if (a->compiled.empty() || !said.insert(a->compiled).second) continue;
+    const auto say = [&](const Access& a, const std::string& what) {
+      if (what.empty() || !said.insert(what).second) return;
       const std::string which =
-          line.size() > 1 ? format("%s %s: ", name_of(a->space), name_of(a->operation)) : "";
-      text += format("%s  ~ %s%s%s\n", dim_, which.c_str(), a->compiled.c_str(), plain_);
+          line.size() > 1 ? format("%s %s: ", name_of(a.space), name_of(a.operation)) : "";
+      text += format("%s  ~ %s%s%s\n", dim_, which.c_str(), what.c_str(), plain_);
+    };
+    for (const Access* a : line) {
+      say(*a, a->compiled);
+      if (const std::uint64_t off = a->counts.switched_off; off > 0) {
+        say(*a, "nvcc made predicates of the branch before it: " + std::to_string(off) +
+                    " more are executed for no lane");
+      }
     }
   }
 
@@ -291,6 +299,8 @@ class Listing {
         add(c.wavefronts, "wavefronts");
         add(c.words, "words");
         add(c.addresses, "addresses");
+        add(c.switched_off,
+            space == Space::kShared ? "more for no lane, a wavefront each" : "more for no lane");
         text += '\n';
       }
     }
@@ -368,7 +378,8 @@ std::string csv_of(const std::vector<Launch>& launches) {
   text +=
       "barriers_per_thread,file,line,space,operation,name,bytes_per_lane,"
       "requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,words,addresses,"
-      "collisions,offsets,passes\n";
+      "collisions,offsets,passes";
+  text += has_machine_code() ? ",switched_off\n" : "\n";
   for (const Launch& l : launches) {
     for (const Access& a : l.accesses) {
       const Counts& c = a.counts;
@@ -394,6 +405,7 @@ std::string csv_of(const std::vector<Launch>& launches) {
           add_lanes([&](unsigned lane) { return passes.of_lane[lane] + 1; });
         }
       }
+      if (has_machine_code()) text += "," + std::to_string(c.switched_off);
       text += '\n';
     }
   }

@@ -34,6 +34,7 @@ struct Row {
   std::uint64_t count = 0, bytes = 0, parts = 0, uniform = 0, one_lane = 0, once = 0, stores = 0;
   int unrolled = 0, with = 0;
   std::string store;
+  std::uint64_t predicated = 0;
 };
 
 /// A line, and a kind: "shared load". Host memory is global memory to the machine code.
@@ -207,6 +208,15 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
   if (row.unrolled == -4) take(Way::kBy4AndTheRest, "nvcc unrolls this loop by 4", a);
 }
 
+/// What warps execute for no lane where nvcc made predicates of the branch before an access. Where
+/// it did so in some copies of a loop's turn, these are taken to be like the others. Nothing is
+/// known of a branch that no lane took in the whole launch. `counted`: requests before nvcc joined
+/// or unrolled them.
+void take_over_predicates(const Row& row, std::uint64_t counted, Access* a) {
+  if (row.count == 0 || counted == 0) return;
+  a->counts.switched_off = a->skipped * row.predicated / row.count * a->counts.requests / counted;
+}
+
 void scale(const std::vector<Access*>& accesses, std::uint64_t wanted, std::uint64_t counted) {
   for (Access* const a : accesses) {
     a->counts = a->counts.scaled(wanted, counted);
@@ -262,12 +272,14 @@ bool read_machine_code(const std::string& path) {
     Row row;
     int number = 0;
     cells >> number >> row.count >> row.bytes >> row.parts >> row.uniform >> row.unrolled >>
-        row.one_lane >> row.once >> row.stores >> row.with >> row.store;
+        row.one_lane >> row.once >> row.stores >> row.with >> row.store >> row.predicated;
     if (!cells) return false;
     machine_code()[text[0]][Line{text[2] + " " + text[3], text[1], number}] = row;
   }
   return true;
 }
+
+bool has_machine_code() { return !machine_code().empty(); }
 
 void take_over_machine_code(const std::string& function, Launch* launch) {
   const auto known = machine_code().find(function);
@@ -290,7 +302,9 @@ void take_over_machine_code(const std::string& function, Launch* launch) {
         a->counts = Counts{};
         a->compiled = "in registers: the machine code has no local memory here";
       } else if (row != kernel.rows.end()) {
+        const std::uint64_t before = a->counts.requests;
         take_over_row(kernel, line, row->second, a);
+        take_over_predicates(row->second, before, a);
       } else {
         take_over_nothing(kernel, line, a);
       }

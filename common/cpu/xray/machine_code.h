@@ -14,6 +14,9 @@ namespace xray {
 /// Reads the table that accesses.py wrote; false if it cannot be read.
 bool read_machine_code(const std::string& path);
 
+/// Whether a table was read.
+bool has_machine_code();
+
 /// Makes the launch's counts those of the machine code, where that is known of its kernel.
 /// `function`: the kernel's name with its template's arguments.
 void take_over_machine_code(const std::string& function, Launch* launch);

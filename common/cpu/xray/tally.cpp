@@ -105,6 +105,7 @@ const MemoryRange* RangeFinder::at(std::uintptr_t address) {
 void BlockTally::add_warp(std::size_t warp, const Lane* lanes, unsigned count, bool at_end) {
   warp_ = warp;
   lanes_of_warp_ = count;
+  if (follows_) flow_.see(warp, lanes, count);
   group_warp(lanes, count, at_end, [this](const Instruction& i, const Group& g) { add(i, g); });
   joins_.end();
   if (records_) put_in_order();

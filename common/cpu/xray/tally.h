@@ -11,6 +11,7 @@
 
 #include "../engine/memory/memory.h"
 #include "counted.h"
+#include "flow.h"
 #include "lanes.h"
 #include "model.h"
 #include "ways.h"
@@ -40,9 +41,6 @@ struct Tally : Requests {
 };
 
 using Tallies = std::map<TallyKey, Tally>;
-
-/// How warps came by places in the code, whose lines are not known yet.
-using Visited = std::map<const void*, Passage>;
 
 /// What happened at a place whose line is not known yet. A barrier has no place, but its line.
 struct Happening : Event {
@@ -76,12 +74,15 @@ class BlockTally {
   void add_warp(std::size_t warp, const Lane* lanes, unsigned count, bool at_end);
   /// From now on what happens is also kept, in steps.
   void record() { records_ = true; }
+  /// From now on it is also noted how lanes get from piece to piece.
+  void follow() { follows_ = true; }
   /// All warps wait in this line: the next step is the barrier's.
   void end_interval(const char* file, int line);
   const std::vector<Happening>& happenings() const { return happenings_; }
   std::uint64_t steps() const { return end_; }
   const Tallies& tallies() const { return tallies_; }
   const Visited& visited() const { return visited_; }
+  const Flow& flow() const { return flow_; }
   /// See Launch.
   std::uint64_t partings() const { return partings_; }
   BusiestWarps busiest_warps() const;
@@ -110,12 +111,13 @@ class BlockTally {
   RangeFinder ranges_;
   Joins joins_;
   const std::vector<const cuda_cpu::LocalArray*>& arrays_;
-  bool records_ = false;
+  bool records_ = false, follows_ = false;
   std::uint64_t begin_ = 0, end_ = 0;  // steps since the last barrier
   std::size_t groups_ = 0;
   std::vector<Happening> of_warp_, happenings_;
   Tallies tallies_;
   Visited visited_;
+  Flow flow_;
   std::uint64_t partings_ = 0;
   /// For each kind of access and each warp: how many each lane has made.
   std::map<BusiestWarps::key_type, std::vector<std::array<std::uint32_t, kLanes>>> of_lanes_;

@@ -18,6 +18,7 @@ and kind of access, separated by tabs:
     once        1: none of them stands in a loop
     stores with store   loads: as many stores, of line `with` and to this space, stand in the same pieces of code without
                 a jump, with the same predicate, so they are executed as often; "-" where there are none
+    predicated  how many of them have a predicate, so that warps execute them that have no lane for it
 """
 
 import collections
@@ -43,7 +44,7 @@ NAMES = {code: name for name, codes in {
 NEVER = ALWAYS | OPPOSITE  # nvcc puts loads with this predicate beside asynchronous copies
 BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16}
 TOOLKIT = ("/include/", "/targets/")
-COLUMNS = "kernel file space operation line count bytes parts uniform unrolled one_lane once stores with store".split()
+COLUMNS = "kernel file space operation line count bytes parts uniform unrolled one_lane once stores with store predicated".split()
 
 
 class Reader:
@@ -185,7 +186,7 @@ def unrolling(loops):
     outside = loops.count(None)
     if not inside:
         return 0
-    for way, one, most, rest in ((16, inside[0], [1, 16], 12), (-16, inside[-1], [16, 4, 1], 8), (4, inside[0], [1, 4], 0),
+    for way, one, most, rest in ((16, inside[0], [1, 16], 12), (16, inside[0], [1, 16], 16), (-16, inside[-1], [16, 4, 1], 8), (4, inside[0], [1, 4], 0),
                                  (-4, inside[-1], [4, 1], 0), (4, inside[-1] // 4, [3, 4], 0)):
         if (inside, outside) == ([one * times for times in most], one * rest):
             return way
@@ -237,10 +238,10 @@ def accesses_of(sections, source):
             once = int(all(loops[place] is None for place in found))
             rows.append([name, line[0], *kind.split(), line[1], count, max(bytes_of, default=0), len(offsets),
                          uniform[line], unrolling(copies), one_lane, once,
-                         *executed_with(pieces, line, kind)])
+                         *executed_with(pieces, line, kind), sum(code[p].predicate != ALWAYS for p in found)])
         if arguments:
             file, line = lines[arguments[0]]
-            rows.append([name, file, "arguments", "load", line, len(arguments)] + [0] * 8 + ["-"])
+            rows.append([name, file, "arguments", "load", line, len(arguments)] + [0] * 8 + ["-", 0])
     return rows
 
 

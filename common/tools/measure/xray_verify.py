@@ -11,6 +11,9 @@ Local memory is compared where X-ray predicts any, because X-ray cannot know wha
 diverges at a branch is compared for the kernels that [xray_branches] names, one on a line: those whose branches nvcc
 keeps. In others it turns the short ones into predicates or selects.
 
+A program of one's own (own/NAME, with FILE in the environment) runs without options; here what warps execute for no
+lane is compared as well. Its counts go to build/xray/own/NAME.GPU.csv.
+
 A reason says what the compiler did, as seen in the machine code. One that begins with "in some runs" may be there for
 nothing. Prints one table per chapter, writes results/GPU_xray.csv, and fails when a pair differs without a reason, when
 a reason explains nothing, or when fewer than 80 % of all pairs are equal.
@@ -73,15 +76,21 @@ LOCAL_COUNTERS = {
     "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum": (("local",), "store", "words"),
     "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum": (("local",), "store", "sectors"),
 }
+# With what warps execute for no lane, because nvcc made predicates of a branch. For programs of one's own only.
+EXECUTED_COUNTERS = {
+    f"smsp__inst_executed_op_{space}_{short}.sum": (MEMORY if space == "global" else (space,), operation, "executed")
+    for space in ("shared", "global")
+    for short, operation in (("ld", "load"), ("st", "store"))
+}
 BRANCH_COUNTER = "smsp__sass_branch_targets_threads_divergent.sum"
 PARTINGS = ("branch", "part", "partings")
 LAUNCH = ("kernel", "arguments", "launch", "grid", "block")
 COLUMNS = ["run", "kernel", "grid", "block", "counter", "predicted", "measured", "verdict", "device", "driver", "cuda", "date"]
 
 
-def counters_of(launches, branching):
+def counters_of(launches, branching, is_own):
     """The counters to compare, where these launches are predicted."""
-    counters = dict(COUNTERS)
+    counters = {**COUNTERS, **(EXECUTED_COUNTERS if is_own else {})}
     every = [counts for instances in launches.values() for counts in instances.values()]
     if any(space == "local" for counts in every for space, _, _ in counts):
         counters.update(LOCAL_COUNTERS)
@@ -105,9 +114,8 @@ def machine_code_of(program):
     return path
 
 
-def predicted_launches(chapter, options):
+def predicted_launches(program, words):
     """{(kernel, grid, block): {full name: Counter over (space, operation, column)}}, the first launch of each."""
-    program, words = settings.program_of(chapter, options)
     command = [f"build/cpu-xray/{program}", *words]
     with tempfile.TemporaryDirectory() as scratch:
         out, passages = f"{scratch}/requests.csv", f"{scratch}/passages.csv"
@@ -131,16 +139,16 @@ def predicted_launches(chapter, options):
         counts = launches.setdefault(key, {}).setdefault(row["kernel"], collections.Counter())
         if row["space"] == "local":
             row["words"] = int(row["requests"]) * max(1, int(row["bytes_per_lane"]) // 4)
-        for column in ("requests", "sectors", "wavefronts", "words"):
+        row["executed"] = int(row["requests"]) + int(row.get("switched_off", 0))
+        for column in ("requests", "sectors", "wavefronts", "words", "executed"):
             counts[(row["space"], row["operation"], column)] += int(row[column])
         counts[PARTINGS] = partings.get(tuple(row[c] for c in LAUNCH), 0)
     return launches
 
 
-def measured_launches(chapter, options, counters):
+def measured_launches(program, words, counters):
     """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
     metrics = sorted({m for counter in [*counters, *COUNTERS_OF_COPIES.values()] for m in counter.split("+")})
-    program, words = settings.program_of(chapter, options)
     rows, _ = ncu.read([f"build/gpu/{program}", *words], metrics, ["--cache-control", "none", "--print-units", "base"])
     first, launches = {}, {}
     for row in rows:
@@ -162,16 +170,19 @@ def short(counter):
 def verify_chapter(machine, chapter):
     """(pairs, equal pairs, complaints)"""
     of_machine = [machine.name, machine.driver, machine.cuda, machine.date]
-    reasons = {(row["kernel"], row["counter"]): row["reason"] for row in settings.table_of(chapter, "xray_reasons")}
-    used, branching = set(), set(settings.lines_of(chapter, "xray_branches"))
+    is_own = chapter.startswith("own/")
+    of_settings = lambda read, section: [] if is_own else read(chapter, section)
+    reasons = {(row["kernel"], row["counter"]): row["reason"] for row in of_settings(settings.table_of, "xray_reasons")}
+    used, branching = set(), set(of_settings(settings.lines_of, "xray_branches"))
     results, seen, complaints, elsewhere = [], set(), [], set()
     print(f"\n{chapter}\n")
     print("| kernel | counter | predicted | measured | verdict |")
     print("|--------|---------|----------:|---------:|---------|")
-    for options in settings.lines_of(chapter, "xray"):
-        predicted = predicted_launches(chapter, options)
-        counters = counters_of(predicted, branching)
-        measured = measured_launches(chapter, options, counters)
+    for options in of_settings(settings.lines_of, "xray") or [""]:
+        program, words = (chapter, []) if is_own else settings.program_of(chapter, options)
+        predicted = predicted_launches(program, words)
+        counters = counters_of(predicted, branching, is_own)
+        measured = measured_launches(program, words, counters)
         for key, instances in predicted.items():
             base, grid, block = key
             if len(measured.get(key, {})) != len(instances):
@@ -207,7 +218,7 @@ def verify_chapter(machine, chapter):
         complaints.append(f"chapters/{chapter}/settings: [xray_reasons]: {kernel}, {counter}: explains nothing")
     if elsewhere:
         print(f"\nlaunched otherwise on this GPU, so not compared: {', '.join(sorted(elsewhere))}")
-    path = f"chapters/{chapter}/results/{machine.file_name}_xray.csv"
+    path = f"build/xray/{chapter}.{machine.file_name}.csv" if is_own else f"chapters/{chapter}/results/{machine.file_name}_xray.csv"
     write_whole(path, csv_text(results, COLUMNS))
     equal = sum(1 for row in results if row[7] == "equal")
     print(f"\n{equal} of {len(results)} pairs equal -> {path}")
@@ -223,7 +234,7 @@ def main():
     pairs = equal = 0
     complaints = []
     for chapter in options.chapters:
-        if not settings.lines_of(chapter, "xray"):
+        if not chapter.startswith("own/") and not settings.lines_of(chapter, "xray"):
             continue
         try:
             counted = verify_chapter(machine, chapter)

@@ -112,7 +112,8 @@ are missing. A warp goes through it once for each group of lanes that come there
 `*` marks the access of a launch that wastes most, `^` says what could be better.
 TEXT
   if [ -n "$code" ]; then
-    echo "The counts are the machine code's: \`~\` says what nvcc made of a line."
+    echo "The counts are the machine code's: \`~\` says what nvcc made of a line. What is executed for no lane, since"
+    echo "nvcc made predicates of a branch, is no request and costs a turn all the same."
   else
     echo "The counts are the source's: nvcc may join some of these accesses, repeat them or leave them out."
   fi

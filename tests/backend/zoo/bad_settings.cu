@@ -7,6 +7,7 @@
 // RUN: CUDA_CPU_TIMEOUT=junk
 // RUN: CUDA_CPU_SCHEDULE=junk
 // RUN: CUDA_CPU_WORKERS=junk
+// RUN: CUDA_CPU_DEVICES=junk
 // RUN: CUDA_CPU_LEAKS=junk
 
 #include <cstdio>

@@ -16,7 +16,9 @@
 //
 // CASE: pointer_of_another_context
 // EXPECT-STATUS: 1
+// An H200 with driver 580 runs this kernel and reports nothing.
 // EXPECT: {file}:{launch}: error: memory of another context is passed to kernel 'store'
+// EXPECT: no error is promised: an H200 lets such a kernel run to its end
 // EXPECT: {file}:{foreign}: note: allocated here by cuMemAlloc
 // EXPECT: help: make the context current that owns the memory, or copy from one to the other
 //
@@ -30,6 +32,19 @@
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{late}: error: kernel 'store' cannot be launched with <<<(1,1,1), (1,1,1)>>>
 // EXPECT: a stream that does not exist; was it destroyed before?
+//
+// CASE: stream_of_another_context
+// An H200 with driver 580 takes this launch.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{astray}: error: kernel 'store' cannot be launched with <<<(1,1,1), (1,1,1)>>>
+// EXPECT: the stream belongs to another context than the current one; no error is promised
+//
+// CASE: destroyed_and_pushed
+// An H200 with driver 580 returns CUDA_SUCCESS.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{revived}: error: cuCtxPushCurrent of a destroyed context
+// EXPECT: {file}:{made}: note: created here
+// EXPECT: {file}:{ended}: note: destroyed here
 //
 // CASE: destroyed_twice
 // EXPECT-STATUS: 1
@@ -108,6 +123,24 @@ CASE(stream_gone_with_its_context) {
   cuMemAlloc(&x, 4);
   store<<<1, 1, 0, stream>>>(reinterpret_cast<int*>(x), 1);  // @late
   cuCtxDestroy(outer);
+}
+
+CASE(stream_of_another_context) {
+  const CUcontext outer = created();
+  CUstream stream = nullptr;
+  cuStreamCreate(&stream, CU_STREAM_DEFAULT);
+  const CUcontext inner = created();
+  CUdeviceptr x = 0;
+  cuMemAlloc(&x, 4);
+  store<<<1, 1, 0, stream>>>(reinterpret_cast<int*>(x), 1);  // @astray
+  cuCtxDestroy(inner);
+  cuCtxDestroy(outer);
+}
+
+CASE(destroyed_and_pushed) {
+  const CUcontext context = created();
+  cuCtxDestroy(context);      // @ended
+  cuCtxPushCurrent(context);  // @revived
 }
 
 CASE(destroyed_twice) {

@@ -19,6 +19,7 @@
 #include "../state/leaving.h"
 #include "../state/sanitizers.h"
 #include "../state/settings.h"
+#include "../state/worker.h"
 
 namespace cuda_cpu {
 namespace {
@@ -56,6 +57,7 @@ void* device_malloc(std::size_t bytes, Site site, const char* call) {
   if (heap.used + bytes > device_heap_bytes) return nullptr;
   AllocationRequest request;
   request.size = bytes;
+  request.device = current_worker->grid->launch->device;
   request.is_heap = true;
   request.call = call;
   request.allocated = site;

@@ -488,9 +488,17 @@ CUDA_CPU_PLAIN_STORE(__stwt)  // written through to memory
 inline long long clock64() { return static_cast<long long>(cuda_cpu::global_timer_ns()); }
 
 // A kernel begins here when the one before it in the stream has ended, however it was launched, as
-// it may on a GPU: so there is nothing to wait for, and nobody to tell.
-inline void cudaGridDependencySynchronize() {}
-inline void cudaTriggerProgrammaticLaunchCompletion() {}
+// it may on a GPU: so there is nothing to wait for, and nobody to tell but the race detector.
+inline void cudaGridDependencySynchronize() {
+#if defined(CUDA_CPU_XRAY)
+  cuda_cpu::launch_before_is_waited_for();
+#endif
+}
+inline void cudaTriggerProgrammaticLaunchCompletion() {
+#if defined(CUDA_CPU_XRAY)
+  cuda_cpu::next_launch_may_start();
+#endif
+}
 
 /// A thread sleeps because it waits for another, so the other threads of the block run meanwhile.
 inline void __nanosleep(unsigned) { cuda_cpu::yield(); }

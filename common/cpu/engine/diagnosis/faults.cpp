@@ -27,6 +27,7 @@
 #include "../state/current.h"
 #include "../state/leaving.h"
 #include "../state/sanitizers.h"
+#include "../state/worker.h"
 
 namespace cuda_cpu {
 namespace {
@@ -143,8 +144,19 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
   }
   const std::string memory = memory_name(range) + " (" + size_text(range) + ")";
   const bool inside = address >= range.base && address < range.end();
-  if (inside && range.live) return false;
   std::vector<std::string>& details = report->details;
+  const bool by_kernel = current_worker != nullptr && current_worker->grid != nullptr;
+  const int device = by_kernel ? current_worker->grid->launch->device : range.device;
+  if (inside && range.live && range.space == Space::kGlobal && range.device != device) {
+    report->headline =
+        format("%s of memory of device %d by a kernel on device %d", verb, range.device, device);
+    details.push_back(format("the address is byte %zu of ", address - range.base) + memory);
+    report->help = format("cudaDeviceEnablePeerAccess(%d, 0) while device %d is current, or a copy",
+                          range.device, device);
+    add_origin(range, report);
+    return true;
+  }
+  if (inside && range.live) return false;
   report->headline = format(range.live ? "out-of-bounds %s" : "use after free (%s)", verb);
   if (!range.live) {
     details.push_back((inside ? format("the address is byte %zu of freed ", address - range.base)

@@ -18,9 +18,11 @@
 
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
+#include "../state/device_limits.h"
 #include "../state/leaving.h"
 #include "../state/pages.h"
 #include "../state/sanitizers.h"
+#include "../state/settings.h"
 #include "memory_notes.h"
 #include "unwritten.h"
 
@@ -49,6 +51,12 @@ struct Holding {
   std::size_t span_bytes = 0;
 };
 
+/// Pages that are open to kernels of their device alone.
+struct Closable {
+  std::size_t bytes;
+  int device;
+};
+
 /// Address space that allocations are cut from.
 struct Reserve {
   std::uintptr_t base = 0;
@@ -73,12 +81,14 @@ std::size_t address_space_limit() {
 struct AllMemory {
   std::mutex mutex;
   std::map<std::uintptr_t, Holding> holdings;
-  std::map<std::uintptr_t, std::size_t> closable;  // pages of live device allocations
-  std::set<std::uintptr_t> shared_holders;         // of pointers; some are freed
+  std::map<std::uintptr_t, Closable> closable;  // of live device allocations, by their pages
+  std::set<std::uintptr_t> shared_holders;      // of pointers; some are freed
   Reserve device, host_visible;
-  std::size_t live_device_bytes = 0;
-  int open_depth = 0;
-  std::size_t total = memory_of_this_machine() / 2;
+  std::size_t live_device_bytes[kMaxDevices] = {};
+  std::vector<DeviceSet> opened;  // by each that has opened memory; the last holds all others
+  std::size_t total = memory_of_this_machine() / 2 / static_cast<std::size_t>(device_count());
+
+  bool is_open(int device) const { return !opened.empty() && (opened.back() & only(device)) != 0; }
 
   static std::size_t memory_of_this_machine() {
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -245,7 +255,7 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
   Reserve& reserve = reserve_of(s, range.space);
   s.closable.erase(holding.pages);
   set_unwritten(as_pointer(range.base), range.size, false);
-  if (is_on_device(range.space)) s.live_device_bytes -= range.size;
+  if (is_on_device(range.space)) s.live_device_bytes[range.device] -= range.size;
   asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
   // A fresh mapping drops the pages and leaves nothing to touch.
   if (mmap(as_pointer(holding.pages), holding.page_bytes, PROT_NONE,
@@ -348,7 +358,7 @@ bool overlaps_range(const void* address, std::size_t bytes, Space space) {
 
 void* allocate(const AllocationRequest& request) {
   const auto [s, lock] = locked_memory();
-  const std::size_t used = is_on_device(request.space) ? s.live_device_bytes : 0;
+  const std::size_t used = is_on_device(request.space) ? s.live_device_bytes[request.device] : 0;
   if (request.size > s.total - std::min(s.total, used)) return nullptr;
   Reserve& reserve = reserve_of(s, request.space);
   const std::size_t alignment = std::min(std::max(kAlignment, request.alignment), page_bytes());
@@ -375,11 +385,11 @@ void* allocate(const AllocationRequest& request) {
   std::memset(as_pointer(pages), kPoison, mapped_bytes);
   poison_slack(holding);
   if (request.row_bytes < request.pitch) rows_are_padded = true;
-  if (is_on_device(request.space)) s.live_device_bytes += request.size;
+  if (is_on_device(request.space)) s.live_device_bytes[request.device] += request.size;
   if (request.space == Space::kGlobal) {
-    s.closable[pages] = mapped_bytes;
+    s.closable[pages] = {mapped_bytes, request.device};
     set_unwritten(as_pointer(holding.range.base), request.size, true);
-    if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
+    if (!s.is_open(request.device)) protect(pages, mapped_bytes, PROT_NONE);
   }
   s.holdings[holding.range.base] = holding;
   note_holder(s, holding.range);
@@ -407,12 +417,13 @@ void release_everything() {
   for (const std::uintptr_t base : registrations) s.holdings.erase(base);
 }
 
-void release_all_of(const CUctx_st* context, Site site) {
+void release_all_of(int device, const CUctx_st* context, Site site) {
   const auto [s, lock] = locked_memory();
   std::vector<std::uintptr_t> allocations;
   for (const auto& [base, holding] : s.holdings) {
     const MemoryRange& range = holding.range;
-    const bool is_its_own = range.context == context && range.pool == nullptr;
+    const bool is_its_own =
+        range.device == device && range.context == context && range.pool == nullptr;
     if (range.live && is_its_own && is_allocation(holding)) allocations.push_back(base);
   }
   for (const std::uintptr_t base : allocations) release_locked(s, s.holdings.at(base), site);
@@ -420,9 +431,9 @@ void release_all_of(const CUctx_st* context, Site site) {
 
 std::size_t device_memory_total() { return all_memory().total; }
 
-std::size_t device_memory_free() {
+std::size_t device_memory_free(int device) {
   const auto [s, lock] = locked_memory();
-  return s.total - std::min(s.total, s.live_device_bytes);
+  return s.total - std::min(s.total, s.live_device_bytes[device]);
 }
 
 LeftMemory device_memory_left() {
@@ -478,19 +489,32 @@ bool is_kernel_accessible(const void* address) {
   return range != nullptr && range->live && a <= range->end();  // one past the end may be passed
 }
 
-void open_device_memory() {
+void open_device_memory(DeviceSet devices) {
   const auto [s, lock] = locked_memory();
-  if (s.open_depth++ != 0) return;
-  for (const auto& pages : s.closable) protect(pages.first, pages.second, PROT_READ | PROT_WRITE);
+  const DeviceSet before = s.opened.empty() ? 0 : s.opened.back();
+  s.opened.push_back(before | devices);
+  for (const auto& [pages, of] : s.closable) {
+    if ((devices & ~before & only(of.device)) != 0) {
+      protect(pages, of.bytes, PROT_READ | PROT_WRITE);
+    }
+  }
 }
 
 void close_device_memory() {
   const auto [s, lock] = locked_memory();
-  if (--s.open_depth != 0 || s.closable.empty()) return;
-  // One call covers all of it, since the guards between the allocations are closed already.
-  const auto& last = *s.closable.rbegin();
-  const std::uintptr_t first = s.closable.begin()->first;
-  protect(first, last.first + last.second - first, PROT_NONE);
+  const DeviceSet closed = s.opened.back();
+  s.opened.pop_back();
+  const DeviceSet left = s.opened.empty() ? 0 : s.opened.back();
+  if (closed == left || s.closable.empty()) return;
+  if (left == 0) {
+    // One call covers all of it, since the guards between the allocations are closed already.
+    const auto& [last, of_last] = *s.closable.rbegin();
+    const std::uintptr_t first = s.closable.begin()->first;
+    return protect(first, last + of_last.bytes - first, PROT_NONE);
+  }
+  for (const auto& [pages, of] : s.closable) {
+    if ((closed & ~left & only(of.device)) != 0) protect(pages, of.bytes, PROT_NONE);
+  }
 }
 
 void keep_unwritten_memory(bool on) {
@@ -508,20 +532,21 @@ void keep_unwritten_memory(bool on) {
 
 OpenAllocation::OpenAllocation(const void* address) {
   const auto [s, lock] = locked_memory();
-  if (s.open_depth != 0 || !s.device.holds(address)) return;
+  if (!s.device.holds(address)) return;
   const auto behind = s.closable.upper_bound(reinterpret_cast<std::uintptr_t>(address));
   if (behind == s.closable.begin()) return;
-  const auto& pages = *std::prev(behind);
-  pages_ = pages.first;
-  protect(pages.first, pages.second, PROT_READ | PROT_WRITE);
+  const auto& [pages, of] = *std::prev(behind);
+  if (s.is_open(of.device)) return;
+  pages_ = pages;
+  protect(pages, of.bytes, PROT_READ | PROT_WRITE);
 }
 
 OpenAllocation::~OpenAllocation() {
   if (pages_ == 0) return;
   const auto [s, lock] = locked_memory();
   const auto found = s.closable.find(pages_);
-  if (found != s.closable.end() && s.open_depth == 0) {
-    protect(found->first, found->second, PROT_NONE);
+  if (found != s.closable.end() && !s.is_open(found->second.device)) {
+    protect(found->first, found->second.bytes, PROT_NONE);
   }
 }
 

@@ -54,12 +54,12 @@ void release(std::uintptr_t base, Site site);
 /// Ends every allocation and registration (cudaDeviceReset).
 void release_everything();
 
-/// Ends every allocation of a context, but for those from a pool, which belong to none.
-void release_all_of(const CUctx_st* context, Site site);
+/// Ends every allocation of a context of a device, but for those from a pool, which belong to none.
+void release_all_of(int device, const CUctx_st* context, Site site);
 
-/// Bytes of device memory: all of it, and what is left.
+/// Bytes of a device's memory: all of it, and what is left.
 std::size_t device_memory_total();
-std::size_t device_memory_free();
+std::size_t device_memory_free(int device);
 
 /// Device and managed memory that is allocated.
 struct LeftMemory {
@@ -84,8 +84,14 @@ bool is_shared_with_host(const void* address);
 /// symbol.
 bool is_kernel_accessible(const void* address);
 
-/// Device memory is inaccessible to host code except between these two (nestable).
-void open_device_memory();
+/// Some of the devices: a bit for each.
+using DeviceSet = unsigned;
+constexpr DeviceSet kAllDevices = ~0u;
+constexpr DeviceSet only(int device) { return 1u << device; }
+
+/// Device memory is inaccessible, to host code and to kernels of other devices, except between
+/// these two (nestable; the inner one may open more).
+void open_device_memory(DeviceSet devices = kAllDevices);
 void close_device_memory();
 
 /// Begins to keep which device memory nobody has written, of what is allocated from now on, or ends

@@ -32,6 +32,7 @@ struct MemoryRange {
   bool may_hold_pointers = false;
   CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
   CUctx_st* context = nullptr;         ///< that was current when it was allocated
+  int device = 0;                      ///< the same
 
   std::uintptr_t end() const { return base + size; }
 };

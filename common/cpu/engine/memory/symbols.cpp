@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -11,19 +12,23 @@
 
 #include "../../report/diagnostics.h"
 #include "../state/device_limits.h"
+#include "../state/observer.h"
 
 namespace cuda_cpu {
 namespace {
 
-struct InitialValue {
+struct Symbol {
   void* address;
   std::size_t size;
-  std::string bytes;  // empty: zeros
+  bool is_managed;                       // there is one for all devices
+  std::string initial;                   // empty: zeros
+  std::map<int, std::string> elsewhere;  // the values of devices whose variables are not in place
 };
 
 struct Symbols {
   std::mutex mutex;
-  std::vector<InitialValue> initial;
+  std::vector<Symbol> all;
+  int device = 0;  // whose variables are in place
   std::size_t constant_bytes = 0;
 };
 
@@ -38,6 +43,16 @@ bool is_zero(const void* address, std::size_t size) {
   return std::all_of(bytes, bytes + size, [](unsigned char b) { return b == 0; });
 }
 
+/// `bytes`: empty for zeros. Only what has changed is written: a const variable may lie in memory
+/// that nobody can write.
+void set(const Symbol& symbol, const std::string& bytes) {
+  if (bytes.empty()) {
+    if (!is_zero(symbol.address, symbol.size)) std::memset(symbol.address, 0, symbol.size);
+  } else if (std::memcmp(symbol.address, bytes.data(), symbol.size) != 0) {
+    std::memcpy(symbol.address, bytes.data(), symbol.size);
+  }
+}
+
 }  // namespace
 
 SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size, Space space,
@@ -49,10 +64,11 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
 
   Symbols& s = symbols();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  InitialValue value{const_cast<void*>(address), size, {}};
-  if (!is_zero(value.address, size))
-    value.bytes.assign(static_cast<const char*>(value.address), size);
-  s.initial.push_back(std::move(value));
+  Symbol symbol{const_cast<void*>(address), size, space == Space::kManaged, {}, {}};
+  if (!is_zero(symbol.address, size)) {
+    symbol.initial.assign(static_cast<const char*>(symbol.address), size);
+  }
+  s.all.push_back(std::move(symbol));
 
   // A single variable that is too large fails to compile; their sum is known only here.
   if (space != Space::kConstant) return;
@@ -63,16 +79,28 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
   }
 }
 
-void restore_symbols() {
+void choose_symbols(int device) {
   Symbols& s = symbols();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  // Only what has changed is written: a const variable may lie in memory that nobody can write.
-  for (const InitialValue& value : s.initial) {
-    if (value.bytes.empty()) {
-      if (!is_zero(value.address, value.size)) std::memset(value.address, 0, value.size);
-    } else if (std::memcmp(value.address, value.bytes.data(), value.size) != 0) {
-      std::memcpy(value.address, value.bytes.data(), value.size);
+  if (s.device == device) return;
+  for (Symbol& symbol : s.all) {
+    if (symbol.is_managed) continue;
+    symbol.elsewhere[s.device].assign(static_cast<const char*>(symbol.address), symbol.size);
+    const auto kept = symbol.elsewhere.find(device);
+    set(symbol, kept == symbol.elsewhere.end() ? symbol.initial : kept->second);
+    if (observer != nullptr && observer->range_is_another != nullptr) {
+      observer->range_is_another(symbol.address, symbol.size);
     }
+  }
+  s.device = device;
+}
+
+void restore_symbols(int device) {
+  Symbols& s = symbols();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  for (Symbol& symbol : s.all) {
+    symbol.elsewhere.erase(device);
+    if (device == s.device) set(symbol, symbol.initial);
   }
 }
 

@@ -29,7 +29,11 @@ CUDA_CPU_UNINSTRUMENTED inline void register_static(Place, const volatile void* 
   }
 }
 
-/// Gives every variable its first value back (cudaDeviceReset).
-void restore_symbols();
+/// Every device has variables of its own. Those of this one take the place of another's, unless
+/// they are there.
+void choose_symbols(int device);
+
+/// Gives every variable of a device its first value back (cudaDeviceReset).
+void restore_symbols(int device);
 
 }  // namespace cuda_cpu

@@ -7,7 +7,8 @@
 
 namespace cuda_cpu {
 
-constexpr int kDevices = 1;
+/// CUDA_CPU_DEVICES can ask for so many.
+constexpr int kMaxDevices = 8;
 
 /// The compute capability, as __CUDA_ARCH__ says it: that of asynchronous copies, of matrices of
 /// bf16, tf32 and double, of cuda::barrier and of __reduce_add_sync. From 9.0 on a device also has

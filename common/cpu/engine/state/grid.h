@@ -37,7 +37,9 @@ struct GridLaunch {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared_bytes = 0;
+  int device = 0;                         ///< that runs it
   bool cooperative = false;               ///< blocks may meet at a grid barrier
+  bool may_start_early = false;           ///< before what is ahead in the stream has ended
   void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
   void* closure = nullptr;
   /// By these an observer tells launches of a kernel apart; empty in builds without one.

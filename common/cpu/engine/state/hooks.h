@@ -43,6 +43,11 @@ void order_is_made(const void* address, bool acquires, bool releases, bool block
 /// __threadfence() or one of its variants.
 void make_fence(bool block_only);
 
+/// Programmatic dependent launch: the running thread has waited for the launch before its own, or
+/// lets the next one start.
+void launch_before_is_waited_for();
+void next_launch_may_start();
+
 /// An array that is declared in a device function.
 struct LocalArray {
   const char* name;

@@ -44,6 +44,9 @@ struct Observer {
   /// A copy, fill or free that the runtime makes. `source`: of what a copy writes, else null.
   void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
                         Site site, const void* source);
+  /// Another device's variables have taken this place: what was done here before was done to
+  /// others.
+  void (*range_is_another)(const void* address, std::size_t bytes);
   /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
   void (*time_passes)(double seconds);
   /// The blocks of an observed grid run one after the other, or in turns, but none beside another.

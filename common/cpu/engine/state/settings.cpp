@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "../../report/diagnostics.h"
+#include "../../report/text.h"
+#include "device_limits.h"
 #include "observer.h"
 #include "sanitizers.h"
 
@@ -71,10 +73,20 @@ std::size_t races() {
   return wanted;
 }
 
+// Asked for when a wrong setting ends the program, too.
+int devices = 1;
+
+int read_devices() {
+  return static_cast<int>(read_number(
+      "CUDA_CPU_DEVICES", 1, [](std::size_t n) { return n >= 1 && n <= kMaxDevices; },
+      format("a number from 1 to %d", kMaxDevices).c_str()));
+}
+
 // Before main, whether the program will use them or not.
 __attribute__((constructor(102))) void check_settings() {
   schedule();
   worker_count();
+  devices = read_devices();
   timeout_seconds();
   leaks_are_noted();
   races();
@@ -99,6 +111,8 @@ unsigned worker_count() {
   const unsigned count = worker_count_unobserved();
   return observer != nullptr && observer->wants_one_worker ? 1 : count;
 }
+
+int device_count() { return devices; }
 
 double timeout_seconds() {
   static const double seconds = read_timeout();

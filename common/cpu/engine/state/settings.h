@@ -5,6 +5,7 @@
 //   variable                allowed                            default
 //   CUDA_CPU_SCHEDULE       forward, reverse or random:SEED    forward
 //   CUDA_CPU_WORKERS        1 to 64                            the CPU's threads, 8 at most
+//   CUDA_CPU_DEVICES        1 to 8                             1
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
 //   CUDA_CPU_LEAKS          note or ignore                     note
 //   CUDA_CPU_RACES          1 or all: look for races; 0        0
@@ -31,6 +32,9 @@ const Schedule& schedule();
 unsigned worker_count();
 /// The same for a grid that is not observed: an observer wants one worker for its own alone.
 unsigned worker_count_unobserved();
+
+/// CUDA_CPU_DEVICES: GPUs that the program finds.
+int device_count();
 
 /// CUDA_CPU_TIMEOUT: seconds without any progress before a kernel counts as hanging; 0 is never.
 /// Under a sanitizer ten times as many.

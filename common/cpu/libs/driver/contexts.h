@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The contexts of the one device, and each host thread's stack of them.
+// The contexts of the devices, and each host thread's stack of them.
 #pragma once
 
 #include "../../runtime/errors.h"
@@ -8,6 +8,7 @@
 /// A CUcontext points to this. For ever: a destroyed one stays, so that no other gets its address
 /// while the program still holds the handle.
 struct CUctx_st {
+  int device = 0;
   bool is_primary = false;
   bool is_destroyed = false;
   unsigned flags = 0;
@@ -20,8 +21,8 @@ namespace cuda_cpu {
 bool is_initialised();
 void initialise();
 
-CUctx_st* primary_context();
-CUctx_st* create_context(unsigned flags, Site site);
+CUctx_st* primary_context(int device);
+CUctx_st* create_context(int device, unsigned flags, Site site);
 
 /// Null for a handle that no call has returned. A destroyed context is found.
 CUctx_st* find_context(CUctx_st* handle);
@@ -35,12 +36,12 @@ void pop_context();
 void end_resources_of(const CUctx_st* context, Site site);
 void destroy_context(CUctx_st* context, Site site);
 
-// The users of the primary context: calls of cuDevicePrimaryCtxRetain, and the runtime. When the
-// last one goes, so does what the context owns.
-void retain_primary();
-bool release_primary(Site site);  ///< False when nobody has retained it.
-void reset_primary(Site site);
-bool primary_is_active();
+// The users of a device's primary context: calls of cuDevicePrimaryCtxRetain, and the runtime. When
+// the last one goes, so does what the context owns.
+void retain_primary(int device);
+bool release_primary(int device, Site site);  ///< False when nobody has retained it.
+void reset_primary(int device, Site site);
+bool primary_is_active(int device);
 
 /// While it lives, calls of the runtime are the driver API's: they do not use the primary context
 /// on the runtime's behalf, nor leave it their error.

@@ -8,6 +8,7 @@
 #include "../../engine/memory/memory.h"
 #include "../../report/diagnostics.h"
 #include "../../runtime/allocation.h"
+#include "../../runtime/contexts.h"
 #include "../../runtime/copies.h"
 #include "../../runtime/device.h"
 #include "../../runtime/errors.h"
@@ -51,7 +52,7 @@ int begin_in_context(const char* call, Site site) {
     return wrong(site, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                  format("%s: the current context was destroyed", call), "", end_of(*top));
   }
-  if (top->is_primary && !primary_is_active()) {
+  if (top->is_primary && !primary_is_active(top->device)) {
     return wrong(site, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                  format("%s: the primary context is current, and nobody retains it", call),
                  "cuDevicePrimaryCtxRetain before it is used");
@@ -59,10 +60,10 @@ int begin_in_context(const char* call, Site site) {
   return 0;
 }
 
-/// The same for a call about a device: there is one, 0.
+/// The same for a call about a device.
 int begin_of_device(const char* call, CUdevice device, Site site) {
   if (const int error = begin(call, site)) return error;
-  return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  return is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /// Explains a handle that cannot be made current or be destroyed.
@@ -72,7 +73,8 @@ int check_context(const char* call, CUctx_st* handle, Site site) {
     return wrong(site, CUDA_ERROR_INVALID_CONTEXT, format("%s of what is no context", call));
   }
   if (!context->is_destroyed) return 0;
-  return wrong(site, CUDA_ERROR_INVALID_CONTEXT, format("%s of a destroyed context", call), "",
+  return wrong(site, CUDA_ERROR_INVALID_CONTEXT, format("%s of a destroyed context", call),
+               "no error is promised for a handle that is gone: an H200 made one current",
                end_of(*context));
 }
 
@@ -158,8 +160,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device, Site site
     return result(error);
   }
   if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  retain_primary();
-  *context = primary_context();
+  retain_primary(device);
+  *context = primary_context(device);
   return CUDA_SUCCESS;
 }
 
@@ -167,7 +169,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device, Site site) {
   if (const int error = begin_of_device("cuDevicePrimaryCtxRelease", device, site)) {
     return result(error);
   }
-  if (release_primary(site)) return CUDA_SUCCESS;
+  if (release_primary(device, site)) return CUDA_SUCCESS;
   return result(wrong(site, CUDA_ERROR_INVALID_CONTEXT,
                       "cuDevicePrimaryCtxRelease more often than cuDevicePrimaryCtxRetain",
                       "one release for each retain"));
@@ -178,8 +180,8 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* a
     return result(error);
   }
   if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *flags = primary_context()->flags;
-  *active = primary_is_active() ? 1 : 0;
+  *flags = primary_context(device)->flags;
+  *active = primary_is_active(device) ? 1 : 0;
   return CUDA_SUCCESS;
 }
 
@@ -187,7 +189,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device, Site site) {
   if (const int error = begin_of_device("cuDevicePrimaryCtxReset", device, site)) {
     return result(error);
   }
-  reset_primary(site);
+  reset_primary(device, site);
   return CUDA_SUCCESS;
 }
 
@@ -197,7 +199,7 @@ CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned
   const unsigned known = CU_CTX_SCHED_MASK | CU_CTX_MAP_HOST;
   if (context == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
   if (parameters != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-  *context = create_context(flags, site);
+  *context = create_context(device, flags, site);
   push_context(*context);
   return CUDA_SUCCESS;
 }
@@ -257,7 +259,7 @@ CUresult cuCtxGetCurrent(CUcontext* context, Site site) {
 CUresult cuCtxGetDevice(CUdevice* device, Site site) {
   if (const int error = begin_in_context("cuCtxGetDevice", site)) return result(error);
   if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *device = 0;
+  *device = top_context()->device;
   return CUDA_SUCCESS;
 }
 

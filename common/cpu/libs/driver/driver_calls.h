@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The driver API's calls for contexts, and for what lives in them. A wrong call returns the code
-// that the driver does, and a report explains it.
+// that the driver does, and a report explains it. Where CUDA leaves open what happens, the call
+// fails, though a driver may let it pass.
 #pragma once
 
 #include <cstddef>

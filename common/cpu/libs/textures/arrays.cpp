@@ -13,6 +13,7 @@
 #include "../../report/diagnostics.h"
 #include "../../runtime/allocation.h"
 #include "../../runtime/capture.h"
+#include "../../runtime/contexts.h"
 #include "../../runtime/copies.h"
 #include "../../runtime/errors.h"
 #include "../../runtime/handles.h"
@@ -57,6 +58,7 @@ cudaError_t make_array(const char* call, Site site, cudaArray_t* result,
   request.size = row_bytes * array->rows() * array->layers();
   request.call = call;
   request.allocated = site;
+  request.device = current_device();
   array->texels = static_cast<char*>(allocate(request));
   if (array->texels == nullptr) return finish(cudaErrorMemoryAllocation);
   *result = array.release();

@@ -11,7 +11,7 @@
 #undef strip_const
 
 namespace cuda_cpu {
-void open_device_memory();
+void open_device_memory(unsigned devices);
 void keep_unwritten_memory(bool on);
 }  // namespace cuda_cpu
 
@@ -20,7 +20,7 @@ namespace thrust::detail {
 template <class Policy>
 execution_policy_base<Policy>& strip_const(const execution_policy_base<Policy>& policy) {
   [[maybe_unused]] static const bool is_open =
-      (cuda_cpu::open_device_memory(), cuda_cpu::keep_unwritten_memory(false), true);
+      (cuda_cpu::open_device_memory(~0u), cuda_cpu::keep_unwritten_memory(false), true);
   cudaDeviceSynchronize();
   return const_cast<execution_policy_base<Policy>&>(policy);
 }

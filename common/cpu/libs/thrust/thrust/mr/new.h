@@ -13,7 +13,7 @@
 #undef new_delete_resource
 
 namespace cuda_cpu {
-void open_device_memory();
+void open_device_memory(unsigned devices);
 void keep_unwritten_memory(bool on);
 }  // namespace cuda_cpu
 
@@ -23,7 +23,7 @@ class new_delete_resource final : public memory_resource<> {
  public:
   void* do_allocate(std::size_t bytes, std::size_t) override {
     [[maybe_unused]] static const bool is_open =
-        (cuda_cpu::open_device_memory(), cuda_cpu::keep_unwritten_memory(false), true);
+        (cuda_cpu::open_device_memory(~0u), cuda_cpu::keep_unwritten_memory(false), true);
     void* memory = nullptr;
     if (bytes > 0 && cudaMalloc(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
     return memory;
