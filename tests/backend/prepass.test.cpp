@@ -669,6 +669,7 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
       {"template <class T> T f() { return counter; }", "counter"},
       {"struct S { int f() const { return counter; } };", "counter"},
       {"int f(int a) { return a * counter; }", "counter"},
+      {"int f() { return sizeof(int) * counter; }", "counter"},
       {"int f() { return [] { return counter; }(); }", "counter"},
       {"TEST_CASE(\"a test\", \"[tag]\") { if (counter) g(); }", "counter"},
       {"namespace n { int S::f() { return counter; } }", "counter"},
@@ -686,6 +687,7 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
            "void f(void** p) { cudaGetSymbolAddress(p, list[0]); cudaGetSymbolSize(nullptr, list); "
            "}",
            "void f() { decltype(counter) a = sizeof counter + sizeof(list) / sizeof(list[0]); }",
+           "auto f() { return sizeof *list + sizeof &counter + sizeof table / sizeof *table; }",
            "void f(const float* x) { upload(table, x); upload<float>(x, table); }",
            "void f() { shared_by_both = kOne + kTwo; }",
            "int f(int counter) { return counter; }",
