@@ -7,8 +7,8 @@
 #include "xray_testing.cuh"
 
 // Of softmax_rows' first loop nvcc made one of four turns at a time, then two, then one with a
-// predicate: X-ray doesn't know that way. The hardware's counter of shared stores with a lane
-// differs from launch to launch.
+// predicate: X-ray doesn't know that way. Why the hardware counts 13 shared stores with a lane in
+// count_in_bins is not known: executed are 32, and those with a lane take 4 wavefronts.
 TEST_CASE("held-out kernels cost what an H200 counted, also for no lane") {
   REQUIRE(xray::read_machine_code("tests/xray/sm90_held_out.tsv"));
   const std::vector<xray::Launch> launches = launches_of([] { held_out::run_all(); });
