@@ -122,7 +122,7 @@ check:  ## formatting, notes, figures, links and labs are as they should be
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)
 xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1
-	$(direct)$(call as_env,CSV EVENTS HTML LINE SVG BLOCKS BLOCK) $(OWN_TYPED) $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
+	$(direct)$(call as_env,CSV EVENTS HTML BLOCKS BLOCK) $(OWN_TYPED) $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
 	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN_PROGRAMS)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
 
 needs.xray-verify = backend rules xray

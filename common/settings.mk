@@ -6,7 +6,7 @@
 SETTINGS := CH BACKEND V CXX NVCC ARCH CATCH2_DIR TUTORIAL_COMMIT \
             ARGS N EXPERIMENT FILE DEFINE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
             EX LEVEL FORCE GDB DIR OUT JOBS TIME SHARE \
-            LINE CSV SVG EVENTS HTML BLOCKS ONLY TOOLS STUDENTS NO_BWRAP SCHEDULES \
+            CSV EVENTS HTML BLOCKS ONLY TOOLS STUDENTS NO_BWRAP SCHEDULES \
             FORMAT BASE PORT INSTALL
 # What make, compilers and programs know. A % stands for the rest of a name.
 KNOWN := CC CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS NVCCFLAGS LDLIBS \
@@ -33,7 +33,7 @@ $(foreach v,$(filter-out MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES,$(from_outs
 
 # The shell reads it next. These settings may hold anything, for they are handed on in quotes (as_typed, as_env), and
 # ARGS is words of the shell. No value of another one needs a sign that means something to the shell.
-FREE := ARGS FILE DEFINE INCLUDE LIBS DIR OUT NAME EDITOR CSV SVG EVENTS HTML LINE
+FREE := ARGS FILE DEFINE INCLUDE LIBS DIR OUT NAME EDITOR CSV EVENTS HTML
 where_from = $(if $(filter $1,$(given)),, (it is from the environment))
 refuse = $(error $1=$(subst $(newline), ,$(value $1)): no $1 has a $(call sign_in,$(value $1)) in it$(call where_from,$1))
 $(foreach v,$(filter $(filter-out $(FREE),$(SETTINGS)) MAKE,$(from_outside)),$(if $(call sign_in,$(value $v)),$(call refuse,$v)))

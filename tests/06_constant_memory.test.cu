@@ -161,11 +161,7 @@ std::size_t how_many(const std::vector<int>& words, int per_group = 1) {
 
 TEST_CASE("every version adds the right word to every element at awkward sizes") {
   for_ints_of_every_size([](const std::vector<int>& values) {
-    const Additions data = additions(values, 256);
-    for (const auto& version : kAdditions) {
-      INFO(version.name);
-      CHECK(runs_right(version, data));
-    }
+    check_all(kAdditions, additions(values, 256));
     const Additions with_random_words = additions(values, 256, random_words(17));
     for (const auto& version : kAdditions) {
       if (!reads_table(version)) continue;
@@ -177,11 +173,7 @@ TEST_CASE("every version adds the right word to every element at awkward sizes")
 
 TEST_CASE("within a block every version adds the right word at awkward sizes", "[within_block]") {
   for_ints_of_every_size([](const std::vector<int>& values) {
-    const auto data = additions_within_block(values, 256);
-    for (const auto& version : versions_within_block()) {
-      INFO(version.name);
-      CHECK(runs_right(version, data));
-    }
+    check_all(versions_within_block(), additions_within_block(values, 256));
   });
   const auto with_random_words =
       additions_within_block(random_ints(5003, -9, 9, 3), 256, random_words(17));
@@ -196,16 +188,9 @@ TEST_CASE("every version works with any block size, also one that is no whole nu
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
       const std::vector<int> x = random_ints(n, -9, 9, 3);
-      const Additions data = additions(x, block);
-      for (const auto& version : kAdditions) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version, data));
-      }
-      const auto data_within_block = additions_within_block(x, block);
-      for (const auto& version : versions_within_block()) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version, data_within_block));
-      }
+      INFO("block " << block << ", n = " << n);
+      check_all(kAdditions, additions(x, block));
+      check_all(versions_within_block(), additions_within_block(x, block));
     }
   }
 }
@@ -384,11 +369,8 @@ TEST_CASE("a thread of a sweep adds up the words that its lane meets", "[distinc
 TEST_CASE("both polynomials are the power everywhere, at awkward sizes") {
   for (const std::size_t n : sizes_to_test()) {
     if (n > 100000) continue;
-    const Polynomial data = polynomial(random_floats(n, 0, 4, 6), coefficients_of_the_power());
-    for (const auto& version : kPolynomials) {
-      INFO(version.name << ", n = " << n);
-      CHECK(runs_right(version, data));
-    }
+    INFO("n = " << n);
+    check_all(kPolynomials, polynomial(random_floats(n, 0, 4, 6), coefficients_of_the_power()));
   }
 }
 
@@ -412,14 +394,12 @@ TEST_CASE("each coefficient of the polynomials belongs to its power of x, of wha
   }
 }
 
-TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  const Additions data = additions(random_ints(10007, 0, 9, 5), 256);
-  for (const auto& version : kAdditions) {
-    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(data);
-    CUDA_CHECK_LAUNCH();
-    INFO(version.name);
-    CHECK((data.*version.is_right)(version.name));
-  }
+TEST_CASE("no launch trips over what earlier ones left, and doing nothing is not right") {
+  const std::vector<int> x = random_ints(10007, 0, 9, 5);
+  check_repeated(kAdditions, additions(x, 256));
+  check_repeated(versions_within_block(), additions_within_block(x, 256));
+  check_repeated(kPolynomials,
+                 polynomial(random_floats(1000, 0, 4, 5), coefficients_of_the_power()));
 }
 
 TEST_CASE("a kernel sees the words of the copy before it, not those of an older one") {
@@ -487,21 +467,6 @@ TEST_CASE("a copy past the end of the variable is refused, and copies nothing", 
   CHECK(large_copy::table_holds(words));
 }
 
-TEST_CASE("the checker rejects a kernel that does nothing") {
-  const Additions data = additions(random_ints(1000, 0, 9, 5), 256);
-  for (const auto& version : kAdditions) {
-    INFO(version.name);
-    CHECK_FALSE((data.*version.is_right)(version.name));
-  }
-  const auto within = additions_within_block(random_ints(1000, 0, 9, 5), 256);
-  for (const auto& version : versions_within_block()) {
-    INFO(version.name);
-    CHECK_FALSE((within.*version.is_right)(version.name));
-  }
-  const Polynomial values = polynomial(random_floats(1000, 0, 4, 5), coefficients_of_the_power());
-  CHECK_FALSE(values.is_right("none"));
-}
-
 TEST_CASE("the checker rejects one wrong element, and a NaN") {
   Additions data = additions(random_ints(1000, 0, 9, 5), 256);
   for (const auto& version : kAdditions) {
@@ -535,9 +500,4 @@ TEST_CASE("the fitted line is the line that the points lie on", "[distinct_words
   const auto between = distinct_words::fit_line({1, 3, 2});  // by hand: mean 2, slope 1 / 2
   CHECK(is_close(between.first, 1, 1e-12));
   CHECK(is_close(between.second, 0.5, 1e-12));
-}
-
-TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
-  kAdditions[0].launch(additions(random_ints(1000, 0, 9, 5), 1025));
-  CHECK(refuses_configuration(cudaGetLastError()));
 }

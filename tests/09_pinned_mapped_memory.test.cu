@@ -94,14 +94,6 @@ const Version<Transfer>& version_named(const std::string& name) {
   throw std::runtime_error("no version " + name);
 }
 
-// The same version, but with another way to launch it.
-Version<Transfer> with(const std::string& name, void (*launch)(const Transfer&)) {
-  Version<Transfer> version = version_named(name);
-  version.launch = launch;
-  return version;
-}
-
-const auto nothing = [](const Transfer&) {};
 const auto no_copy = [](const Transfer&, unsigned*) {};
 
 // `rounds` rounds, one by one.
@@ -144,10 +136,8 @@ TEST_CASE("every version delivers every word at awkward sizes") {
       INFO(copy.name << ", n = " << n);
       CHECK(copies_right(copy, t));
     }
-    for (const auto& version : kVersions) {
-      INFO(version.name << ", n = " << n);
-      CHECK(runs_right(version, t));
-    }
+    INFO("n = " << n);
+    check_all(kVersions, t);
   }
 }
 
@@ -236,10 +226,8 @@ TEST_CASE("any number of passes and rounds gives what the host computes") {
       CHECK(t.is_mixed("mapped y", t.h_y, passes));
       t.poison();
     }
-    for (const auto& version : kVersions) {
-      INFO(version.name << ", " << rounds << " rounds");
-      CHECK(runs_right(version, t));
-    }
+    INFO(rounds << " rounds");
+    check_all(kVersions, t);
   }
 }
 
@@ -256,14 +244,9 @@ TEST_CASE("memory that the host had better not read is checked by way of the dev
   CHECK_FALSE(copies_right(copy, t, no_copy));
 }
 
-TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+TEST_CASE("no launch trips over what earlier ones left, and doing nothing is not right") {
   const Transfer t = transfer(10007);
-  for (const auto& version : kVersions) {
-    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(t);
-    CUDA_CHECK_LAUNCH();
-    INFO(version.name);
-    CHECK((t.*version.is_right)(version.name));
-  }
+  check_repeated(kVersions, t);
   for (const Copy& copy : kCopies) {
     unsigned* const host = copy.kind.get(t.n);
     prepare(copy, t, host);
@@ -271,19 +254,6 @@ TEST_CASE("a launch leaves nothing behind that the next one trips over") {
     INFO(copy.name);
     CHECK(has_arrived(copy, t, host));
     copy.kind.give_back(host);
-  }
-}
-
-TEST_CASE("the check rejects a version that does nothing, also after one that was right") {
-  const Transfer t = transfer(1000);
-  for (const auto& version : kVersions) {
-    INFO(version.name);
-    REQUIRE(runs_right(version, t));
-    CHECK_FALSE(runs_right(with(version.name, nothing), t));
-  }
-  for (const Copy& copy : kCopies) {
-    INFO(copy.name);
-    REQUIRE(copies_right(copy, t));
     CHECK_FALSE(copies_right(copy, t, no_copy));
   }
 }
@@ -335,26 +305,6 @@ TEST_CASE("a kernel reads host memory as it is when it runs, not as it was") {
   CHECK(runs_right(version_named("mapped_read"), t));
 }
 
-TEST_CASE("before anything has waited, the results of asynchronous work are not there") {
-  if (kOnGpu) {
-    WARN("on a GPU they may be there or not: the CPU backend shows the worst case every time");
-    return;
-  }
-  const Transfer t = transfer(1000);
-  std::memset(t.h_y, 0xff, 4000);
-  d2h(t, t.h_y);
-  CHECK(t.h_y[999] == 0xffffffffu);
-  CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(t.h_y[999] == t.data[999]);
-  for (const char* name : {"mapped_write", "copied_write"}) {
-    std::memset(t.h_y, 0xff, 4000);
-    version_named(name).launch(t);
-    CHECK(t.h_y[999] == 0xffffffffu);
-    CUDA_CHECK(cudaDeviceSynchronize());
-    CHECK(t.h_y[999] == mixed(t.data[999], 5));
-  }
-}
-
 TEST_CASE(
     "the pinned kinds are pinned, and plain memory is plain again when it has been returned") {
   for (const HostMemory* kind : {&kPageable, &kPinned, &kWriteCombined, &kRegistered}) {
@@ -371,38 +321,14 @@ TEST_CASE(
   kWriteCombined.give_back(words);
 }
 
-TEST_CASE("pinned memory that nobody asked to map is mapped all the same") {
-  unsigned *words = nullptr, *on_device = nullptr;
-  CUDA_CHECK(cudaMallocHost(&words, 4096));
-  CUDA_CHECK(cudaHostGetDevicePointer(&on_device, words, 0));
-  CHECK(on_device == words);  // unified addressing: one address for both sides
-  unsigned flags = 0;
-  CUDA_CHECK(cudaHostGetFlags(&flags, words));
-  CHECK(flags == cudaHostAllocMapped);
-  CUDA_CHECK(cudaGetDeviceFlags(&flags));
-  CHECK((flags & cudaDeviceMapHost) != 0);
-  CUDA_CHECK(cudaFreeHost(words));
-}
-
-TEST_CASE("the versions that the chapter promises are there, each name once") {
+TEST_CASE("a row's name is its own, and says which memory a copy is from and what is checked") {
   std::set<std::string> names;
-  for (const Copy& copy : kCopies) CHECK(names.insert(copy.name).second);
   for (const auto& version : kVersions) CHECK(names.insert(version.name).second);
-  for (const char* way : {"h2d_", "d2h_"}) {
-    for (const char* kind : {"pageable", "pinned", "write_combined", "registered"}) {
-      CHECK(names.count(std::string(way) + kind) == 1);
-    }
-  }
-  for (const char* name :
-       {"h2d_pinned_for_it", "mapped_read", "mapped_write", "mapped_read_twice", "copied_read",
-        "copied_read_twice", "copied_write", "kernel_alone", "overlapped", "overlapped_pageable"}) {
-    CHECK(names.count(name) == 1);
-  }
-  CHECK(names.size() == 18);
   CHECK(version_named("mapped_read_twice").is_right == &Transfer::two_passes_are_right);
   CHECK(version_named("copied_read_twice").is_right == &Transfer::two_passes_are_right);
-  for (const Copy& copy : kCopies) {  // what its name says of the memory
+  for (const Copy& copy : kCopies) {
     const std::string name = copy.name;
+    CHECK(names.insert(name).second);
     const auto ends_with = [&](const std::string& end) {
       return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
     };
@@ -414,45 +340,6 @@ TEST_CASE("the versions that the chapter promises are there, each name once") {
     if (ends_with("_registered")) CHECK(&copy.kind == &kRegistered);
     if (ends_with("_pinned_for_it")) CHECK(&copy.kind == &kPageable);
   }
-}
-
-TEST_CASE(
-    "the call of an asynchronous copy returns before the copy is done, if the memory is pinned") {
-  if (kOnGpu) {
-    WARN("a question of time on a GPU: the rows call_* of host_meanwhile measure it");
-    return;
-  }
-  const Transfer t = transfer(100);
-  const Copy& pinned = copy_named("h2d_pinned");
-  h2d(t, t.h_x);
-  t.h_x[99] = 4711;  // changed before the copy was done: the wrong word arrives
-  CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK_FALSE(has_arrived(pinned, t, t.h_x));
-  std::vector<unsigned> plain = t.data;
-  h2d(t, plain.data());
-  plain[99] = 4711;  // pageable: the call has taken what it needs
-  CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(has_arrived(pinned, t, plain.data()));
-}
-
-TEST_CASE("memory cannot be registered twice, nor unregistered when it is not registered") {
-  std::vector<unsigned> words(4096);
-  CUDA_CHECK(cudaHostRegister(words.data(), 16384, cudaHostRegisterDefault));
-  CHECK(cudaHostRegister(words.data(), 16384, cudaHostRegisterDefault) ==
-        cudaErrorHostMemoryAlreadyRegistered);
-  CUDA_CHECK(cudaHostUnregister(words.data()));
-  CHECK(cudaHostUnregister(words.data()) == cudaErrorHostMemoryNotRegistered);
-  cudaGetLastError();  // asking clears it
-}
-
-TEST_CASE("pinning more than there is gets an error and nothing else") {
-  unsigned* words = nullptr;
-  CHECK(cudaHostAlloc(&words, std::size_t{1} << 46, cudaHostAllocDefault) ==
-        cudaErrorMemoryAllocation);
-  CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
-  CHECK(cudaGetLastError() == cudaSuccess);
-  const Transfer t = transfer(100);
-  CHECK(runs_right(version_named("overlapped"), t));
 }
 
 TEST_CASE("the sizes go from 1 KiB to all of the data, four times over", "[copy_sizes]") {

@@ -30,10 +30,6 @@ namespace spilled_cells {
 }
 #undef main
 
-#ifndef __CUDA_CPU__
-#include <cuda_occupancy.h>  // the toolkit's own calculator
-#endif
-
 #include <cstdlib>
 
 namespace {
@@ -202,11 +198,8 @@ TEST_CASE("every version counts every digit of every thread at awkward sizes, wh
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedWords& input : words_of_every_kind(n)) {
       if (n > 3000 && input.name != "index-valued") continue;  // the kind that shows most
-      const DigitCounts d(input.values, 256);
-      for (const DigitVersion& v : kVersions) {
-        INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(v, d));
-      }
+      INFO("n = " << n << ", " << input.name);
+      check_all(kVersions, DigitCounts(input.values, 256));
     }
   }
 }
@@ -214,25 +207,15 @@ TEST_CASE("every version counts every digit of every thread at awkward sizes, wh
 TEST_CASE("every version works with any block size, whole warps or not") {
   for (const unsigned block : {1u, 31u, 32u, 33u, 96u, 250u, 256u, 512u}) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{5003}}) {
-      const std::vector<unsigned> words = words_to_count(n, 1, block);
-      const DigitCounts d(words, block);
-      for (const DigitVersion& v : kVersions) {
-        INFO(v.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(v, d));
-      }
+      INFO("block " << block << ", n = " << n);
+      check_all(kVersions, DigitCounts(words_to_count(n, 1, block), block));
     }
   }
 }
 
-TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+TEST_CASE("no launch trips over what earlier ones left, and doing nothing is not right") {
   const std::vector<unsigned> words = words_to_count(small_sizes() ? 1031 : 10007, 1, 5);
-  const DigitCounts d(words, 256);
-  for (const DigitVersion& v : kVersions) {
-    for (int repeat = 0; repeat < repeats(20); ++repeat) v.launch(d);
-    CUDA_CHECK_LAUNCH();
-    INFO(v.name);
-    CHECK(d.is_right(v.name));
-  }
+  check_repeated(kVersions, DigitCounts(words, 256));
 }
 
 TEST_CASE("the reference counts each thread's own words") {
@@ -249,14 +232,9 @@ TEST_CASE("the reference counts each thread's own words") {
   CHECK(int{counts[48 + 0]} == 7);
 }
 
-TEST_CASE("the checker rejects a kernel that does nothing, and one wrong count") {
+TEST_CASE("the checker rejects one wrong count") {
   std::vector<unsigned> words = words_to_count(1000, 1, 5);
   const DigitCounts d(words, 256);
-  for (const DigitVersion& v : kVersions) {
-    d.poison();
-    INFO(v.name);
-    CHECK_FALSE(d.is_right(v.name));
-  }
   REQUIRE(runs_right(kVersions[0], d));
   words[999] ^= 1;
   CHECK_FALSE(DigitCounts(words, 256).expected == d.expected);
@@ -653,61 +631,3 @@ TEST_CASE("blocks with a wish are those of the split that it gets", "[carveout]"
   CHECK(carveout::blocks_predicted(supply(1024, 16, 64, 64, 0, 7, 5), 16 * 1024, 100) == 4);
   CHECK(carveout::blocks_predicted(supply(1024, 16, 64, 64, 0, 7, 5), 16 * 1024 + 1, 100) == 3);
 }
-
-#ifndef __CUDA_CPU__
-TEST_CASE("the rule is that of the toolkit's calculator") {
-  for (const Chip& chip : chips()) {
-    const cudaDeviceProp& sm = chip.sm;
-    cudaOccDeviceProp properties;
-    properties.computeMajor = chip.capability / 10;
-    properties.computeMinor = chip.capability % 10;
-    properties.maxThreadsPerBlock = 1024;
-    properties.maxThreadsPerMultiprocessor = sm.maxThreadsPerMultiProcessor;
-    properties.regsPerBlock = sm.regsPerBlock;
-    properties.regsPerMultiprocessor = sm.regsPerMultiprocessor;
-    properties.warpSize = 32;
-    properties.sharedMemPerBlock = 48 * 1024;
-    properties.sharedMemPerMultiprocessor = sm.sharedMemPerMultiprocessor;
-    properties.numSms = 1;
-    properties.sharedMemPerBlockOptin = sm.sharedMemPerBlockOptin;
-    properties.reservedSharedMemPerBlock = sm.reservedSharedMemPerBlock;
-    bool equal = true;
-    for (int threads = 1; threads <= 1024; threads += threads < 130 ? 1 : 37) {
-      for (int registers = 16; registers <= 255; ++registers) {
-        for (const std::size_t bytes : {0, 1, 4096, 9000, 33000, 49152, 98304, 101376, 160000}) {
-          if (bytes > sm.sharedMemPerBlockOptin) continue;
-          cudaOccFuncAttributes attributes;
-          attributes.maxThreadsPerBlock = 1024;
-          attributes.numRegs = registers;
-          attributes.sharedSizeBytes = 0;
-          attributes.partitionedGCConfig = PARTITIONED_GC_OFF;
-          attributes.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
-          attributes.maxDynamicSharedSizeBytes = sm.sharedMemPerBlockOptin;
-          attributes.numBlockBarriers = 1;
-          const cudaOccDeviceState state;
-          cudaOccResult result = {};
-          REQUIRE(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
-                                                          threads, bytes) == CUDA_OCC_SUCCESS);
-          const int predicted = predicted_blocks(sm, threads, registers, bytes);
-          equal = equal && predicted == result.activeBlocksPerMultiprocessor;
-          if (!equal) {
-            INFO(chip.capability << ": " << threads << " threads, " << registers << " registers, "
-                                 << bytes << " bytes: " << predicted << ", calculator "
-                                 << result.activeBlocksPerMultiprocessor);
-            REQUIRE(equal);
-          }
-        }
-      }
-    }
-    CHECK(equal);
-  }
-}
-
-TEST_CASE("a launch of more threads than the launch bounds allow is refused") {
-  using namespace launch_bounds;
-  const DeviceArray<int> x(random_ints(1000, 0, 9, 5));
-  const DeviceArray<unsigned> sums(2 * kHoldingBlock);
-  sum_pair_distances<1><<<1, 2 * kHoldingBlock>>>(x, x.size(), sums);
-  CHECK(cudaGetLastError() != cudaSuccess);
-}
-#endif

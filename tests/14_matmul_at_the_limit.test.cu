@@ -3,8 +3,6 @@
 #include "../chapters/14_matmul_at_the_limit/matmul_at_the_limit.cu"
 #undef main
 
-#include <random>
-
 #include "matmul_testing.cuh"
 
 #define main experiment_main
@@ -84,56 +82,12 @@ TEST_CASE("rows of one matrix that do not begin at multiples of 16 bytes are mul
 }
 
 TEST_CASE("multiplying whole tiles by the identity gives every element back exactly") {
-  const unsigned n = 256;
-  for (const bool left : {true, false}) {
-    if (left && small_sizes()) continue;
-    const Sides s = left ? Sides{256, n, 256} : Sides{128, n, n};
-    std::vector<float> x(std::size_t{left ? s.k * s.n : s.m * s.k});
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);  // no two alike
-    const Operands operands(s, left ? identity_matrix(n) : x, left ? x : identity_matrix(n));
-    for_every_version(operands, [&](const auto& version, const auto& product) {
-      INFO(version.name << (left ? ", identity left" : ", identity right"));
-      REQUIRE(runs_right(version, product));
-      CHECK(product.download() == x);
-    });
-  }
+  if (!small_sizes()) check_identity({256, 256, 256}, true);
+  check_identity({128, 256, 256}, false);
 }
 
 TEST_CASE("launches of whole tiles one after the other give the same result") {
-  for_every_version(Operands({128, 256, 48}), [](const auto& version, const auto& product) {
-    product.poison();
-    for (int repeat = 0; repeat < 3; ++repeat) version.launch(product);
-    CUDA_CHECK_LAUNCH();
-    INFO(version.name);
-    CHECK(product.is_right(version.name));
-  });
-}
-
-TEST_CASE("every version multiplies shapes that nobody chose") {
-  std::mt19937 random(14);
-  const unsigned most = small_sizes() ? 70 : 96;
-  const auto side = [&] { return 1 + static_cast<unsigned>(random() % most); };
-  for (unsigned i = 0; i < (small_sizes() ? 4 : 20); ++i) {
-    const unsigned m = side(), n = side(), k = side();
-    check_every_version(Operands({m, n, k}, i % 2 == 0 ? 0 : 4 - n % 4, kSeed + i));
-  }
-}
-
-TEST_CASE("an infinity in B spoils its own column and no other") {
-  for (const Sides s : {Sides{5, 9, 20}, Sides{128, 256, 32}}) {
-    std::vector<float> b = random_floats(std::size_t{s.k} * s.n, -1, 1, 8);
-    b[0] = std::numeric_limits<float>::infinity();
-    const Operands operands(s, random_floats(std::size_t{s.m} * s.k, -1, 1, 7), b);
-    for_every_version(operands, [&](const auto& version, const auto& product) {
-      product.poison();
-      version.launch(product);
-      const std::vector<float> c = product.download();
-      INFO(version.name << ", " << text_of(s));
-      std::size_t wrong = 0;
-      for (std::size_t i = 0; i < c.size(); ++i) wrong += std::isfinite(c[i]) == (i % s.n == 0);
-      CHECK(wrong == 0);
-    });
-  }
+  check_launches_in_a_row({128, 256, 48});
 }
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <iterator>
-#include <random>
 #include <set>
 
 #include "matmul_testing.cuh"
@@ -364,17 +363,6 @@ TEST_CASE("the model predicts and chooses as when the stored shapes were measure
   CHECK(seen > 600);
 }
 
-TEST_CASE("every version multiplies shapes that nobody chose") {
-  std::mt19937 random(15);
-  const unsigned most = small_sizes() ? 70 : 96;
-  const auto side = [&] { return 1 + static_cast<unsigned>(random() % most); };
-  for (unsigned i = 0; i < (small_sizes() ? 4 : 20); ++i) {
-    const unsigned m = side(), n = side(), k = side();
-    // Rows at multiples of 16 bytes, so that tiles inside are copied wide, and rows that are not.
-    check_every_version(Operands({m, n, k}, i % 2 == 0 ? 0 : 4 - n % 4, kSeed + i));
-  }
-}
-
 TEST_CASE("tiles that lie inside, beside such that do not, are copied 16 bytes at a time") {
   // All sides are multiples of 4, the first two not of a tile. Such tiles have whole steps only, or
   // they have not, or rows that are not aligned.
@@ -386,18 +374,4 @@ TEST_CASE("tiles that lie inside, beside such that do not, are copied 16 bytes a
 
 TEST_CASE("rows at multiples of 16 bytes that end between two are not read past their ends") {
   check_every_version(Operands({37, 23, 35}, 1));  // 24 and 36 floats apart; then a NaN
-}
-
-TEST_CASE("an infinity in B spoils its own column and no other") {
-  const Sides s{5, 9, 20};  // the last step reaches past the end of k
-  std::vector<float> b = random_floats(std::size_t{s.k} * s.n, -1, 1, 8);
-  b[0] = std::numeric_limits<float>::infinity();
-  const Operands operands(s, random_floats(std::size_t{s.m} * s.k, -1, 1, 7), b);
-  for_every_version(operands, [&](const auto& version, const auto& product) {
-    product.poison();
-    version.launch(product);
-    const std::vector<float> c = product.download();
-    INFO(version.name);
-    for (std::size_t i = 0; i < c.size(); ++i) CHECK(std::isfinite(c[i]) == (i % s.n != 0));
-  });
 }

@@ -23,8 +23,32 @@ bool runs_right(const Version<Problem>& version, const Problem& problem) {
   return (problem.*version.is_right)(version.name);
 }
 
+/// The same of each of several versions.
+template <class Versions, class Problem>
+void check_all(const Versions& versions, const Problem& problem) {
+  for (const auto& version : versions) {
+    INFO(version.name);
+    CHECK(runs_right(version, problem));
+  }
+}
+
 /// How often to repeat what must work every time.
 inline int repeats(int usual) { return small_sizes() ? 2 : usual; }
+
+/// No version trips over what its earlier launches left, and what they left is poisoned, so that a
+/// version that does nothing is not right.
+template <class Versions, class Problem>
+void check_repeated(const Versions& versions, const Problem& problem) {
+  for (const auto& version : versions) {
+    INFO(version.name);
+    problem.poison();
+    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(problem);
+    CUDA_CHECK_LAUNCH();
+    CHECK((problem.*version.is_right)("launched again and again"));
+    problem.poison();
+    CHECK_FALSE((problem.*version.is_right)("nothing ran"));
+  }
+}
 
 /// Every size that a kernel for any n is tested at: the awkward ones, a prime near 1e5, one more
 /// than a power of two that keeps the device busy for many waves of blocks. Not so many under

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
+#include <random>
 
 #include "kernel_testing.cuh"
 
@@ -127,6 +129,35 @@ TEST_CASE(
   for (const Sides s : {Sides{33, 47, 20}, Sides{1, 67, 1}}) check_every_version(Operands(s, 5));
 }
 
+TEST_CASE("every version multiplies shapes that nobody chose") {
+  std::mt19937 random(14);
+  const unsigned most = small_sizes() ? 70 : 96;
+  const auto side = [&] { return 1 + static_cast<unsigned>(random() % most); };
+  for (unsigned i = 0; i < (small_sizes() ? 4 : 20); ++i) {
+    const unsigned m = side(), n = side(), k = side();
+    // Rows at multiples of 16 bytes, so that tiles inside are copied wide, and rows that are not.
+    check_every_version(Operands({m, n, k}, i % 2 == 0 ? 0 : 4 - n % 4, kSeed + i));
+  }
+}
+
+TEST_CASE("an infinity in B spoils its own column and no other") {
+  // The last step reaches past the end of k; or all tiles are whole.
+  for (const Sides s : {Sides{5, 9, 20}, Sides{128, 256, 32}}) {
+    std::vector<float> b = random_floats(std::size_t{s.k} * s.n, -1, 1, 8);
+    b[0] = std::numeric_limits<float>::infinity();
+    const Operands operands(s, random_floats(std::size_t{s.m} * s.k, -1, 1, 7), b);
+    for_every_version(operands, [&](const auto& version, const auto& product) {
+      product.poison();
+      version.launch(product);
+      const std::vector<float> c = product.download();
+      INFO(version.name << ", " << text_of(s));
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < c.size(); ++i) wrong += std::isfinite(c[i]) == (i % s.n == 0);
+      CHECK(wrong == 0);
+    });
+  }
+}
+
 TEST_CASE("the rates are computed from two operations per term") {
   MatrixProduct product(2, 3, 5, kSeed);
   CHECK(product.amount() == 2.0 * 2 * 3 * 5);
@@ -134,29 +165,34 @@ TEST_CASE("the rates are computed from two operations per term") {
   CHECK(product.amount() == std::ldexp(1.0, 55));
 }
 
-TEST_CASE("multiplying by the identity gives every element back exactly, on either side") {
-  constexpr unsigned kSide = 45;
-  std::vector<float> x(kSide * kSide);
+// Multiplies different values by the identity, which stands left or right.
+inline void check_identity(const Sides& s, bool left) {
+  std::vector<float> x(std::size_t{s.k} * (left ? s.n : s.m));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);  // no two alike
-  for (const bool left : {true, false}) {
-    const Operands operands({kSide, kSide, kSide}, left ? identity_matrix(kSide) : x,
-                            left ? x : identity_matrix(kSide));
-    for_every_version(operands, [&](const auto& version, const auto& product) {
-      INFO(version.name << (left ? ", identity left" : ", identity right"));
-      REQUIRE(runs_right(version, product));
-      CHECK(product.download() == x);
-    });
-  }
+  const Operands operands(s, left ? identity_matrix(s.k) : x, left ? x : identity_matrix(s.k));
+  for_every_version(operands, [&](const auto& version, const auto& product) {
+    INFO(version.name << (left ? ", identity left" : ", identity right"));
+    REQUIRE(runs_right(version, product));
+    CHECK(product.download() == x);
+  });
 }
 
-TEST_CASE("launches one after the other give the same result") {
-  for_every_version(Operands({70, 40, 50}), [](const auto& version, const auto& product) {
+TEST_CASE("multiplying by the identity gives every element back exactly, on either side") {
+  for (const bool left : {true, false}) check_identity({45, 45, 45}, left);
+}
+
+inline void check_launches_in_a_row(const Sides& s) {
+  for_every_version(Operands(s), [](const auto& version, const auto& product) {
     product.poison();
     for (int repeat = 0; repeat < 5; ++repeat) version.launch(product);
     CUDA_CHECK_LAUNCH();
     INFO(version.name);
     CHECK((product.*version.is_right)(version.name));
   });
+}
+
+TEST_CASE("launches one after the other give the same result") {
+  check_launches_in_a_row({70, 40, 50});
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing, a NaN, and one wrong element") {

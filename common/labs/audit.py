@@ -4,9 +4,10 @@
 A submission is read three times. First as it was handed in, by the lexer of the pre-pass: which headers, directives and
 reserved names it uses. Its macros end with it, and its headers are included before them, so they change nothing else.
 Then what they make of it is read, from the preprocessor's output: what it declares. Before the object is linked, its
-sections and symbols are read, and its constructors are put where they wait for the check's main. Of headers, reserved
-names, attributes, sections and symbols there are lists of what is allowed: what nobody thought of is refused."""
+symbols are read, and its constructors are put where they wait for the check's main. Of headers, reserved names,
+attributes and symbols there are lists of what is allowed: what nobody thought of is refused."""
 
+import functools
 import glob
 import os
 import re
@@ -63,15 +64,12 @@ RESERVED = re.compile(
 DIGRAPHS = {"<:", ":>", "<%", "%>", "%:"}
 
 
+@functools.lru_cache(maxsize=None)
 def may_include():
     """Names of headers: CUDA's as the backend has them, some of the standard library's, and ours."""
-
-    def find():
-        own = "common/cpu/cuda"
-        cuda = {os.path.relpath(os.path.join(folder, name), own) for folder, _, names in os.walk(own) for name in names}
-        return STANDARD_HEADERS | cuda | {"common/common.cuh"}
-
-    return TRUSTED.once("may include", find)
+    own = "common/cpu/cuda"
+    cuda = {os.path.relpath(os.path.join(folder, name), own) for folder, _, names in os.walk(own) for name in names}
+    return STANDARD_HEADERS | cuda | {"common/common.cuh"}
 
 
 def look_at_source(source, guarded):
@@ -193,38 +191,16 @@ def look_at(own, guarded, called):
 def attributes(spelled, i, opens, shown):
     """Refuses attributes that are not allowed, in the list that begins at token i: `((...))` or `[[...]]`. What cannot be
     read as such a list is refused as well."""
-    closes = {"[": "]", "(": ")"}[opens]
-    wrong = Refused(f"uses '{shown}' in a way that no exercise needs")
-    if spelled[i : i + 2] != [opens, opens] or len(spelled) < i + 4:
-        raise wrong
-    i += 2
-    if spelled[i] == "using" and opens == "[":
-        if spelled[i + 1].strip("_") not in ATTRIBUTE_SPACES or spelled[i + 2] != ":":
-            raise Refused(f"uses an attribute of '{spelled[i + 1]}', which no exercise needs")
-        i += 3
-    while i + 1 < len(spelled):
-        token = spelled[i]
-        if token == closes and spelled[i + 1] == closes:
+    depth = 0
+    for at, token in enumerate(spelled[i:] if spelled[i : i + 2] == [opens, opens] else [], i + 1):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token, 0)
+        if depth == 0:
             return
-        if token in (",", "...", "."):
-            i += 1
-            continue
-        if spelled[i + 1] == "::":
-            if token.strip("_") not in ATTRIBUTE_SPACES:
-                raise Refused(f"uses an attribute of '{token}', which no exercise needs")
-            i += 2
-            token = spelled[i]
-        if token.strip("_") not in ATTRIBUTES:
-            raise Refused(f"uses the attribute '{token[:40]}', which no exercise needs")
-        i += 1
-        if spelled[i : i + 1] == ["("]:
-            depth = 0
-            while i < len(spelled):
-                depth += {"(": 1, ")": -1}.get(spelled[i], 0)
-                i += 1
-                if depth == 0:
-                    break
-    raise wrong
+        # Deeper there is what an attribute is given.
+        if depth == 2 and re.match(r"[\w\"']", token) and token != "using" and token.strip("_") not in ATTRIBUTES | ATTRIBUTE_SPACES:
+            of = "an attribute of" if spelled[at : at + 1] in (["::"], [":"]) else "the attribute"
+            raise Refused(f"uses {of} '{token[:40]}', which no exercise needs")
+    raise Refused(f"uses '{shown}' in a way that no exercise needs")
 
 
 def specialises(spelled, i):
@@ -386,7 +362,7 @@ def names_of(paths):
 def guarded_by(lab):
     """Names that the check of a lab, or its headers, take from elsewhere without saying from where."""
     starter = {t.text for t in cpp.source(lab.starter).tokens}
-    return ((calls_in(plain_tokens(lab.check)) | TRUSTED.calls()) & TRUSTED.names()) - starter - KEYWORDS
+    return ((calls_in(plain_tokens(lab.check)) | trusted_calls()) & trusted_names()) - starter - KEYWORDS
 
 
 # ---- compiling
@@ -429,32 +405,20 @@ def entry_of(variant, folder, path):
     return os.path.abspath(path if variant == "gpu" else f"{folder}/lab.cu")
 
 
-class Trusted:
-    """Facts about the tutorial's own files and the system, found once."""
-
-    def __init__(self):
-        self.known = {}
-
-    def once(self, what, find):
-        if what not in self.known:
-            self.known[what] = find()
-        return self.known[what]
-
-    def own_headers(self):
-        rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "xray", "races")
-        below = [p for room in rooms for p in glob.glob(f"common/cpu/{room}/**/*", recursive=True)]
-        return sorted(p for p in (*glob.glob("common/*"), *glob.glob("common/labs/*"), *glob.glob("tests/*"), *below) if p.endswith((".cuh", ".h")))
-
-    def names(self):
-        return self.once("names", lambda: names_of(self.own_headers()))
-
-    def calls(self):
-        """What the checks' own headers call."""
-        headers = [f"common/labs/{n}" for n in sorted(os.listdir("common/labs")) if n.endswith((".cuh", ".h"))]
-        return self.once("calls", lambda: set().union(*(calls_in(plain_tokens(h)) for h in headers)))
+@functools.lru_cache(maxsize=None)
+def trusted_names():
+    """What the tutorial's own headers declare."""
+    rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "xray", "races")
+    below = [p for room in rooms for p in glob.glob(f"common/cpu/{room}/**/*", recursive=True)]
+    headers = (*glob.glob("common/*"), *glob.glob("common/labs/*"), *glob.glob("tests/*"), *below)
+    return names_of(sorted(p for p in headers if p.endswith((".cuh", ".h"))))
 
 
-TRUSTED = Trusted()
+@functools.lru_cache(maxsize=None)
+def trusted_calls():
+    """What the checks' own headers call."""
+    headers = [f"common/labs/{n}" for n in sorted(os.listdir("common/labs")) if n.endswith((".cuh", ".h"))]
+    return set().union(*(calls_in(plain_tokens(h)) for h in headers))
 
 
 def read_text(path):
@@ -464,14 +428,8 @@ def read_text(path):
 
 # ---- symbols
 
-# Of the object's sections, whichever compiler: code and data, what unwinding and debuggers need, the constructors.
-SECTIONS = re.compile(
-    r"(?:|\.(?:text|rodata|data|bss|tdata|tbss|data\.rel\.ro|data\.rel|gcc_except_table|z?debug_\w+|rela?)(?:\..*)?|\.group|\.comment"
-    r"|\.note\.(?:GNU-stack|gnu\.property)|\.eh_frame|\.symtab|\.symtab_shndx|\.strtab|\.shstrtab|\.llvm_addrsig)$"
-)
-TYPES = {"NULL", "PROGBITS", "NOBITS", "RELA", "REL", "GROUP", "NOTE", "SYMTAB", "STRTAB", "X86_64_UNWIND", "LLVM_ADDRSIG",
-         "LOOS+0xfff4c03"}  # fmt: skip
-# Constructors: of ordinary objects with static storage, and the one that -fsanitize=thread makes.
+# Constructors: of ordinary objects with static storage, and the one that -fsanitize=thread makes. There are no others, since
+# attributes are listed.
 CONSTRUCTORS = (".init_array", ".init_array.00099")
 WAITING = "lab_begin"  # common/labs/channel.cpp
 
@@ -541,7 +499,7 @@ MATHS = re.compile(
 )
 
 
-BINUTILS = ("nm", "c++filt", "readelf", "objcopy")
+BINUTILS = ("nm", "c++filt", "objcopy")
 SYMBOLS_ARE_READ = sys.platform == "linux" and all(shutil.which(tool) for tool in BINUTILS)
 
 
@@ -564,40 +522,34 @@ def parts(variant):
     return (*OF_EVERY_CHECK, *backend(variant))
 
 
+@functools.lru_cache(maxsize=None)
 def protected(builder, variant):
     """Names that the rest of the program defines or takes from the system's libraries."""
-
-    def find():
-        if not SYMBOLS_ARE_READ:
-            return set()
-        compiler, names = builder.prepared[variant][0][0], set()
-        for part in parts(variant):
-            names.update(name for _, name in symbols(part))
-        for library in ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libc++.so.1"):
-            path = runner.run([compiler, f"-print-file-name={library}"], runner.COMPILE).output.strip()
-            if os.path.isabs(path):
-                names.update(name for kind, name in symbols(path, "-D", "--defined-only"))
-        return names
-
-    return TRUSTED.once(f"protected {variant}", find)
+    if not SYMBOLS_ARE_READ:
+        return set()
+    compiler, names = builder.prepared[variant][0][0], set()
+    for part in parts(variant):
+        names.update(name for _, name in symbols(part))
+    for library in ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libc++.so.1"):
+        path = runner.run([compiler, f"-print-file-name={library}"], runner.COMPILE).output.strip()
+        if os.path.isabs(path):
+            names.update(name for kind, name in symbols(path, "-D", "--defined-only"))
+    return names
 
 
+@functools.lru_cache(maxsize=None)
 def provided(builder, variant):
     """Names that the check's own parts and Catch2 define for everybody, but for those that begin the program."""
-
-    def find():
-        archives = [a for a in builder.prepared[variant][2] if a.endswith(".a")]
-        for library in (l for l in builder.prepared[variant][2] if l.startswith("-l")):
-            for folder in (f[2:] for f in builder.prepared[variant][2] if f.startswith("-L")):
-                archives.append(f"{folder}/lib{library[2:]}.a")
-            compiler = builder.prepared[variant][0][0]
-            archives.append(runner.run([compiler, f"-print-file-name=lib{library[2:]}.a"], runner.COMPILE).output.strip())
-        found = set()
-        for part in (*parts(variant), *(a for a in archives if os.path.exists(a))):
-            found.update(name for kind, name in symbols(part) if kind.isupper() and kind != "U")
-        return {name for name in found if not re.match(r"main$|__(?:real|wrap|start|stop)_", name)}
-
-    return TRUSTED.once(f"provided {variant}", find)
+    archives = [a for a in builder.prepared[variant][2] if a.endswith(".a")]
+    for library in (l for l in builder.prepared[variant][2] if l.startswith("-l")):
+        for folder in (f[2:] for f in builder.prepared[variant][2] if f.startswith("-L")):
+            archives.append(f"{folder}/lib{library[2:]}.a")
+        compiler = builder.prepared[variant][0][0]
+        archives.append(runner.run([compiler, f"-print-file-name=lib{library[2:]}.a"], runner.COMPILE).output.strip())
+    found = set()
+    for part in (*parts(variant), *(a for a in archives if os.path.exists(a))):
+        found.update(name for kind, name in symbols(part) if kind.isupper() and kind != "U")
+    return {name for name in found if not re.match(r"main$|__(?:real|wrap|start|stop)_", name)}
 
 
 def plain_names(mangled, place):
@@ -620,26 +572,11 @@ def may_call(name, plain):
     return bool(of) and (of[1] in STANDARD or bool(STANDARD_FAMILIES.match(of[1])))
 
 
-def sections(path):
-    """[(name, type, bytes)] of an object or a program."""
-    found = []
-    for line in said_by("readelf", "-SW", path):
-        match = re.match(r"\s*\[\s*\d+\]\s+(?:(\S+)\s+)?([A-Z]\S*)\s+[0-9a-f]{8,16}\s+[0-9a-f]+\s+([0-9a-f]+)\s", line)
-        if match:
-            found.append((match[1] or "", match[2], int(match[3], 16)))
-        elif re.match(r"\s*\[\s*\d+\]", line):
-            raise Refused("holds a section whose name cannot be read")
-    return found
-
-
 def look_at_object(path, builder, variant):
-    """Raises Refused when the object holds a section that no exercise needs, takes the place of another part of the
-    program, or calls the system. The names are those of Linux."""
+    """Raises Refused when the object takes the place of another part of the program, or calls the system. The names are
+    those of Linux."""
     if not SYMBOLS_ARE_READ:
         return
-    for name, kind, _ in sections(path):
-        if name not in CONSTRUCTORS and not (SECTIONS.match(name) and kind in TYPES):
-            raise Refused(f"holds a section '{(name or kind)[:40]}', which no exercise needs")
     taken, given, all_symbols = protected(builder, variant), provided(builder, variant), symbols(path)
     wanted = [name for kind, name in all_symbols if kind in "Uwv" and name not in given]
     plain = plain_names(wanted, f"{path}.names")
@@ -650,8 +587,6 @@ def look_at_object(path, builder, variant):
             if re.search(r"filebuf|fstream|basic_file|filesystem", plain[name]):
                 raise Refused("reads or writes files, which no exercise needs")
             raise Refused(f"calls '{plain[name][:80]}', which no exercise needs")
-        if kind in "iI":
-            raise Refused(f"chooses the function '{name}' before the program begins, which no exercise needs")
         if kind.isupper() or kind == "u":
             plain_c = re.match(r"(?!_Z|__clang_call_terminate)\w+$", name)
             replaces_new = re.match(r"_Z(?:nw|na|dl|da)", name)
@@ -663,33 +598,14 @@ def let_constructors_wait(path):
     """Puts an object's constructors where the check's main calls them, after it has asked for its word."""
     if not SYMBOLS_ARE_READ:
         return
-    # Also those that the list of sections would not allow.
-    names = {name for name, kind, _ in sections(path) if kind == "INIT_ARRAY" or name.startswith((".init_array", ".ctors"))}
-    renamed = [word for name in sorted(names) for word in ("--rename-section", f"{name}={WAITING}")]
+    renamed = [word for name in CONSTRUCTORS for word in ("--rename-section", f"{name}={WAITING}")]
     done = runner.run(["objcopy", *renamed, path, f"{path}.waiting"], PREPROCESS)
     if done.status != 0:
         raise Refused(f"its object cannot be rewritten: {done.output.strip()[:100]}")
     os.replace(f"{path}.waiting", path)
 
 
-# A program of ours, linked by the same compiler.
 PREPASS = "build/cpu/prepass"
-
-
-def look_at_program(path):
-    """Raises Refused when something runs before main that is not channel.cpp's: an entry of .preinit_array, code in .init,
-    or a function that is asked which one to take."""
-    if not SYMBOLS_ARE_READ:
-        return
-
-    def begins(program):
-        return sum(size for name, _, size in sections(program) if name in (".init", ".ctors"))
-
-    early = sum(size for name, kind, size in sections(path) if kind == "PREINIT_ARRAY" or name == ".preinit_array")
-    plain = TRUSTED.once("begins", lambda: begins(PREPASS))
-    chosen = any("IRELATIV" in line for line in said_by("readelf", "-rW", path))
-    if early > 8 or begins(path) != plain or chosen:
-        raise Refused("runs before the check begins, which no exercise needs")
 
 
 def own_lines(text, names):
@@ -765,8 +681,6 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded, ca
                 let_constructors_wait(command[command.index("-o") + 1])
         else:
             done = run(command, limits)
-            if done.status == 0 and variant != "gpu" and OF_EVERY_CHECK[0] in command:
-                look_at_program(command[command.index("-o") + 1])
         if done.status != 0:
             return False, done.output.strip() or f"{command[0]} ended with status {done.status}"
         said += done.output

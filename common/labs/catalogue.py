@@ -15,6 +15,8 @@ import glob
 import os
 import re
 
+from ..tools.measure.csv_files import write_whole as write
+
 KINDS = ("fix the bug", "write the kernel", "write the code", "predict, then measure")
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.M)
 FACTS = re.compile(r"^\[(\w+)\.cu\]\((\w+)\.cu\) · ([^·]+) · (\d+) minutes · (\d+) points?(?: \((\d+) for right results\))?$", re.M)
@@ -31,15 +33,6 @@ class UsageError(Exception):
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
-
-
-def write(path, text):
-    """Writes a file so that it is there as a whole, or as it was."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    new = f"{path}.{os.getpid()}"  # two makes may run in one tree
-    with open(new, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(new, path)
 
 
 class Lab:

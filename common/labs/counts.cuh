@@ -185,7 +185,7 @@ void count_some_blocks([[maybe_unused]] unsigned most, const std::function<void(
 struct Copied {
   std::uint64_t to_device = 0, to_host = 0;  ///< between host and device
   std::uint64_t of_arrays = 0;               ///< from or to the arrays that were asked about
-  std::uint64_t room = 0;    ///< of the largest allocation or variable that was copied to
+  std::uint64_t room = 0;    ///< of the largest allocation or variable that was copied to or from
   std::string last_to_host;  ///< what the last copy to the host brought, 64 bytes at most
 
   /// Whether the last copy to the host brought this value and nothing else.
@@ -223,7 +223,7 @@ struct Traffic {
     for (std::size_t i = 1; i < ranges.size(); ++i) {
       if (!is_copy(i)) continue;
       const Range &from = ranges[i - 1], &to = ranges[i];
-      sum.room = std::max<std::uint64_t>(sum.room, to.room);
+      sum.room = std::max<std::uint64_t>(sum.room, std::max(from.room, to.room));
       if (to.room > 0 && from.room == 0) sum.to_device += to.bytes;
       if (from.room > 0 && to.room == 0) {
         sum.to_host += to.bytes;
@@ -425,6 +425,15 @@ inline void at_most(const std::string& name, std::uint64_t counted, std::uint64_
 inline void exactly(const std::string& name, std::uint64_t counted, std::uint64_t wanted,
                     const std::string& note = "") {
   between(name, counted, wanted, wanted, note);
+}
+
+/// Each thread works for itself: nothing goes from one to another.
+template <class Seen>
+void expect_nothing_handed_over(const Seen& seen) {
+  const char* const note = "each thread works for itself, with what it has loaded";
+  exactly("shuffles and votes of one thread", seen.exchanges_of_busiest_thread, 0, note);
+  exactly("requests to shared memory", seen.shared().requests, 0, note);
+  exactly("atomics", seen.atomics().requests, 0, note);
 }
 
 }  // namespace lab

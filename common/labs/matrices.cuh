@@ -31,21 +31,30 @@ inline std::vector<float> with_gaps(const std::vector<float>& dense, std::size_t
 /// In a product in which each element of C has a thread of its own, as far as it can be seen in
 /// some of the blocks: what one thread loads and stores, at most.
 template <class Seen>
-void expect_own_element(const Seen& seen, std::size_t loads, const std::string& note) {
+void expect_own_traffic(const Seen& seen, std::size_t loads, const std::string& note) {
   at_most("elements that one thread loads", seen.bytes_loaded_by_busiest_thread() / sizeof(float),
           loads, note);
   at_most("elements that one thread stores", seen.bytes_stored_by_busiest_thread() / sizeof(float),
           1, "each element of C has a thread of its own");
 }
 
+/// And without tiles: each thread reads a row of A and a column of B.
+template <class Seen>
+void expect_own_element(const Seen& seen, std::size_t depth) {
+  expect_own_traffic(seen, 2 * depth, "a row of A and a column of B");
+  expect_nothing_handed_over(seen);
+}
+
 /// In a product by square tiles in which a thread brings an element of each tile and computes one
 /// of C, as far as it can be seen in some of the blocks.
 template <class Seen>
 void expect_own_part_of_tiles(const Seen& seen, unsigned tile, std::size_t steps) {
-  expect_own_element(seen, 2 * steps, "in each step one of A and one of B");
-  at_most("reads of shared memory by one thread", seen.shared_loads_of_busiest_thread(),
+  expect_own_traffic(seen, 2 * steps, "in each step one of A and one of B");
+  at_most("reads of shared memory and shuffles of one thread", seen.steps_of_busiest_thread(),
           2 * steps * tile,
           "in each step a row and a column of the tiles: no thread adds for another");
+  exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+          "threads wait for each other at the barriers alone");
 }
 
 /// Random A and B of a trial's shape, and what C has to be.

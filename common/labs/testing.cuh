@@ -171,9 +171,6 @@ inline std::vector<std::size_t> sizes() {
   return sizes;
 }
 
-/// Block sizes for kernels that need whole warps and powers of two; for others awkward_blocks().
-inline std::vector<unsigned> warp_blocks() { return {32, 64, 256, 1024}; }
-
 /// Warps that have a thread with an element, when n elements have a thread each.
 inline std::size_t warps_at_work(std::size_t n, std::size_t block) {
   return n / block * div_up(block, 32) + div_up(n % block, 32);

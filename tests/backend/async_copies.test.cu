@@ -133,7 +133,6 @@ TEST_CASE(
     for (unsigned zeros = 0; zeros <= bytes; ++zeros) {
       DeviceArray<unsigned char> d_y(Bytes(x.size(), 0xff));
       copy_bytes<<<1, kThreads>>>(d_x.get(), d_y.get(), bytes, zeros);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       Bytes expected(x.size(), 0xff);
       for (unsigned t = 0; t < kThreads; ++t) {
         for (unsigned i = 0; i < bytes; ++i) {
@@ -157,7 +156,6 @@ TEST_CASE("a wait is for all batches but the last ones, of which eight count") {
       DeviceArray<unsigned> arrived(1);
       DeviceArray<int> before(1);
       leave_batches<<<1, 1>>>(d_x.get(), arrived.get(), before.get(), batches, left);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       INFO(batches << " batches, all but " << left);
       CHECK(arrived.download()[0] == 2 * (batches - std::min({batches, left, 8u})));
       CHECK(before.download()[0] == -1);  // neither what was there nor what comes
@@ -169,14 +167,12 @@ TEST_CASE("a copy belongs to the batch that is closed next, and an empty batch c
   const DeviceArray<int> x(std::vector<int>{7});
   DeviceArray<int> seen(3);
   empty_batches<<<1, 1>>>(x.get(), seen.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(seen.download() == std::vector<int>{-1, -1, 7});
 }
 
 TEST_CASE("the source is read when the copy is waited for") {
   DeviceArray<int> x(std::vector<int>{1}), seen(1);
   change_source<<<1, 1>>>(x.get(), seen.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(seen.download()[0] == 2);
 }
 
@@ -184,14 +180,12 @@ TEST_CASE("under no order of threads does anybody see a copy before its thread w
   const DeviceArray<int> x(std::vector<int>{7});
   DeviceArray<int> seen(64);
   look_too_early<<<1, 64>>>(x.get(), seen.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(seen.download() == std::vector<int>(64, -1));
 }
 
 TEST_CASE("device variables can be copied asynchronously") {
   DeviceArray<int> y(4);
   copy_variable<<<1, 4>>>(y.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(y.download() == std::vector<int>{1, 2, 3, 4});
 }
 
@@ -205,7 +199,6 @@ TEST_CASE("each block has its own asynchronous copies") {
   const DeviceArray<int> d_x(x);
   DeviceArray<int> d_y(x.size());
   copy_in_blocks<<<kBlocks, kBlock, 4 * kBlock * sizeof(int)>>>(d_x.get(), d_y.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(d_y.download() == expected);
 }
 
@@ -275,7 +268,6 @@ TEST_CASE("groups copy any number of bytes between any addresses") {
       const DeviceArray<unsigned char> by_warps(2 * bytes), by_eights(4 * bytes);
       copy_by_tiles<32><<<1, 64>>>(d_x.get(), by_warps.get(), bytes, offset);
       copy_by_tiles<8><<<1, 32>>>(d_x.get(), by_eights.get(), bytes, offset);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       Bytes expected;
       for (int tile = 0; tile < 4; ++tile) {
         for (unsigned i = 0; i < bytes; ++i) expected.push_back(x[offset + bytes - 1 - i]);
@@ -295,7 +287,6 @@ TEST_CASE("a block copies the next tile while it reads one") {
   for (const unsigned per_tile : {1u, 64u, 100u, 333u, 1000u, 2000u}) {
     const DeviceArray<int> d_y(1000);
     copy_ahead<<<1, 64, 2 * per_tile * sizeof(int)>>>(d_x.get(), d_y.get(), 1000, per_tile);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(d_y.download() == expected);
   }
 }
@@ -306,7 +297,6 @@ TEST_CASE("a copy may name its alignment") {
   const DeviceArray<int> d_x(x), d_y(128);
   aligned_copy<<<1, 32>>>(reinterpret_cast<const int4*>(d_x.get()),
                           reinterpret_cast<int4*>(d_y.get()));
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(d_y.download() == expected);
 }
 
@@ -423,7 +413,6 @@ TEST_CASE("a phase of a barrier ends when all have arrived, and the next one beg
     for (const unsigned threads : {1u, 2u, 33u, 100u}) {
       const DeviceArray<int> y(threads);
       pass_round<<<1, threads>>>(y.get(), turns);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       std::vector<int> expected(threads);
       for (unsigned t = 0; t < threads; ++t) {
         expected[t] = static_cast<int>((t + turns) % threads + turns);
@@ -436,14 +425,12 @@ TEST_CASE("a phase of a barrier ends when all have arrived, and the next one beg
 TEST_CASE("a thread may arrive and go on, and another one waits for it") {
   const DeviceArray<int> x(numbers(32 * 20)), y(32 * 20);
   hand_over<<<1, 96>>>(x.get(), y.get(), 20);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(y.download() == turned_around(numbers(32 * 20), 32));
 }
 
 TEST_CASE("who drops out is not expected any more, and one may arrive for many") {
   const DeviceArray<int> turns(70);
   drop_out<<<1, 70>>>(turns.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   std::vector<int> expected(70);
   for (int t = 0; t < 70; ++t) expected[t] = t;
   CHECK(turns.download() == expected);
@@ -452,7 +439,6 @@ TEST_CASE("who drops out is not expected any more, and one may arrive for many")
 TEST_CASE("copies that belong to a phase are there when somebody has waited for it") {
   const DeviceArray<int> x(numbers(192)), y(192);
   copy_with_barrier<<<1, 64>>>(x.get(), y.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(y.download() == turned_around(numbers(192), 64));
 }
 
@@ -549,12 +535,10 @@ TEST_CASE("a thread's pipeline waits for its oldest stage") {
   for (const unsigned n : {1u, 2u, 3u, 4u, 300u}) {
     const DeviceArray<int> x(numbers(n)), y(n);
     thread_pipeline<<<1, 1>>>(x.get(), y.get(), n);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(y.download() == numbers(n));
   }
   const DeviceArray<int> x(std::vector<int>{1, 2, 3}), y(4);
   thread_pipeline_prior<<<1, 1>>>(x.get(), y.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(y.download() == std::vector<int>{1, -1, 2, 3});
 }
 
@@ -566,7 +550,6 @@ TEST_CASE("threads of a block fill and empty the stages of a pipeline") {
     block_pipeline<<<1, 64>>>(x.get(), together.get(), count);
     split_pipeline<<<1, 96>>>(x.get(), by_number.get(), count, false);
     split_pipeline<<<1, 96>>>(x.get(), by_role.get(), count, true);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(together.download() == expected);
     CHECK(by_number.download() == expected);
     CHECK(by_role.download() == expected);

@@ -41,7 +41,6 @@ template <class T>
 void check_all() {
   DeviceArray<T> words(std::vector<T>{0, 200, 1000, 0, 0, 1, 1}), old_sum(std::vector<T>{0});
   use_all<<<3, 33>>>(words.get(), old_sum.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(words.download() == std::vector<T>{99, 101, 0, 98, 198, 7, 9});
   CHECK(old_sum.download()[0] == T(98 * 99 / 2));  // every old value once
 }
@@ -50,7 +49,6 @@ template <class T>
 void check_bits() {
   DeviceArray<T> words(std::vector<T>{0, 0, static_cast<T>(-1), 0});
   use_bits<<<2, 32>>>(words.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   const T low = static_cast<T>(0xffffffffu);
   CHECK(words.download() == std::vector<T>{low, low, static_cast<T>(~low), 0});
 }
@@ -168,13 +166,11 @@ TEST_CASE("objects that are atomic do what references do, in device and in share
   DeviceArray<long long> most(std::vector<long long>{0});
   use_objects<<<2, 33>>>(out.get(), most.get());
   read_sum<<<1, 1>>>(out.get() + 4);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(out.download() == std::vector<unsigned>{34, 34, 34, 34, 66 * 4});
   CHECK(most.download()[0] >= 32);
   DeviceArray<int> w(std::vector<int>(3, 0));
   hand_over_by_object<<<2, 1>>>(w.get(), reinterpret_cast<cuda::atomic<int>*>(w.get() + 1),
                                 w.get() + 2);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(w.download()[2] == 42);
 }
 
@@ -210,7 +206,6 @@ TEST_CASE("a block that waits with loads sees what another stores") {
     DeviceArray<int> words(std::vector<int>{0, 0, 0});
     int* const w = words.get();
     kernel<<<2, 1>>>(w, w + 1, w + 2);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(words.download()[2] == (kernel == hand_over ? 42 : 43));
   }
 }

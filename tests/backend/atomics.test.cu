@@ -29,7 +29,6 @@ void check_tickets(unsigned threads) {
   DeviceArray<T> counter(std::vector<T>{0});
   DeviceArray<int> taken(std::vector<int>(n, 0));
   take_tickets<<<kBlocks, threads>>>(counter.get(), taken.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(counter.download()[0] == T(n));
   const std::vector<int> times = taken.download();
   REQUIRE(std::count(times.begin(), times.end(), 1) == static_cast<std::ptrdiff_t>(n));
@@ -83,7 +82,6 @@ void check_integer_functions(unsigned threads) {
     expected[4] = expected[7] = static_cast<T>(expected[4] ^ v);
   }
   integer_functions<<<kBlocks, threads>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(out.download() == expected);
 }
 
@@ -105,7 +103,6 @@ TEST_CASE("atomicMin, Max, And, Or and Xor agree with a loop on the host") {
 
     DeviceArray<long long> out(std::vector<long long>{0, -9'000'000'000'000'000ll});
     signed_wide_min_max<<<kBlocks, threads>>>(out.get());
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     const long long last = kBlocks * threads - 1;
     REQUIRE(out.download()[0] == std::min(0ll, last * -3'000'000'000ll + 5));
     REQUIRE(out.download()[1] == 5);
@@ -124,7 +121,6 @@ template <class T>
 void check_subtract(unsigned threads) {
   DeviceArray<T> out(std::vector<T>(1 + kBlocks, T(10)));
   subtract<<<kBlocks, threads>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   const std::vector<T> result = out.download();
   REQUIRE(result[0] == static_cast<T>(10 - 3 * static_cast<int>(kBlocks * threads)));
   for (unsigned block = 0; block < kBlocks; ++block) {
@@ -163,7 +159,6 @@ TEST_CASE("atomicInc and atomicDec wrap around, and a counter beyond the limit c
       DeviceArray<unsigned> counters(std::vector<unsigned>{0, 0, 0, 0});
       unsigned* const c = counters.get();
       wrap<<<kBlocks, threads>>>(c, c + 1, limit, c + 2);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       const std::vector<unsigned> result = counters.download();
       CAPTURE(threads, limit);
       const unsigned period = limit + 1;
@@ -175,7 +170,6 @@ TEST_CASE("atomicInc and atomicDec wrap around, and a counter beyond the limit c
   }
   DeviceArray<unsigned> out(std::vector<unsigned>{9, 9, 0, 0});
   wrap_from_beyond<<<1, 1>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(out.download() == std::vector<unsigned>{0, 4, 9, 9});
 }
 
@@ -195,7 +189,6 @@ void check_exchange(unsigned threads) {
   DeviceArray<T> slot(std::vector<T>{0});
   DeviceArray<T> received(std::vector<T>(n, 0));
   pass_on<<<kBlocks, threads>>>(slot.get(), received.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   std::vector<T> all = received.download();
   all.push_back(slot.download()[0]);
   std::sort(all.begin(), all.end());
@@ -236,7 +229,6 @@ void check_multiply(unsigned threads) {
   for (unsigned i = 0; i < kBlocks * threads; ++i) expected = static_cast<T>(expected * 3 % 32749);
   DeviceArray<T> product(std::vector<T>{1, 77});
   multiply<<<kBlocks, threads>>>(product.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(product.download()[0] == expected);
   REQUIRE(product.download()[1] == 77);
 }
@@ -299,7 +291,6 @@ TEST_CASE("threads that spin on a lock let its owner go on") {
     for (const unsigned threads : {1u, 31u, 96u, 256u}) {
       DeviceArray<int> ints(std::vector<int>{0, 0});
       count_under_lock<<<3, threads>>>(ints.get(), ints.get() + 1, by_exchange);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       CAPTURE(threads, by_exchange);
       REQUIRE(ints.download()[1] == static_cast<int>(3 * threads));
     }
@@ -312,7 +303,6 @@ TEST_CASE("a block that polls a flag does not keep the block that raises it from
     for (const unsigned blocks : {1u, 2u, 9u}) {
       DeviceArray<int> ints(std::vector<int>{0, 0});
       wait_for_flag<<<blocks, 33>>>(ints.get(), how, ints.get() + 1);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       CAPTURE(how, blocks);
       REQUIRE(ints.download()[1] == 33);
     }
@@ -347,7 +337,6 @@ TEST_CASE("an atomic returns the old value") {
   DeviceArray<float> f(std::vector<float>{1.5f});
   DeviceArray<double> d(std::vector<double>{0.5});
   old_values<<<1, 1>>>(i.get(), u.get(), w.get(), f.get(), d.get(), wrong.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(wrong.download()[0] == 0);
 }
 

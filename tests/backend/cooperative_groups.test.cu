@@ -57,10 +57,7 @@ TEST_CASE("groups count ranks and sizes in blocks and grids of any shape") {
   DeviceArray<int> wrong(std::vector<int>{0});
   for (const dim3 block :
        {dim3(1), dim3(31), dim3(32), dim3(250), dim3(7, 5, 3), dim3(16, 16), dim3(1024)}) {
-    for (const dim3 grid : {dim3(1), dim3(3, 2, 2)}) {
-      check_ranks<<<grid, block>>>(wrong.get());
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    }
+    for (const dim3 grid : {dim3(1), dim3(3, 2, 2)}) check_ranks<<<grid, block>>>(wrong.get());
   }
   REQUIRE(wrong.download()[0] == 0);
 }
@@ -124,7 +121,6 @@ TEST_CASE("tiles shuffle, vote, match, reduce and scan") {
   DeviceArray<int> wrong(std::vector<int>{0});
   for (const unsigned threads : {32u, 96u, 256u, 1024u}) {
     check_tiles<<<2, threads>>>(wrong.get());
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CAPTURE(threads);
     REQUIRE(wrong.download()[0] == 0);
   }
@@ -151,7 +147,6 @@ TEST_CASE("coalesced threads agree on who they are, however many come together")
   for (const unsigned threads : awkward_blocks()) {
     DeviceArray<unsigned> counts(std::vector<unsigned>{0, 0});
     count_odd<<<3, threads>>>(counts.get(), counts.get() + 1);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CAPTURE(threads);
     REQUIRE(counts.download()[0] == 3 * (threads / 2));
     REQUIRE(counts.download()[1] == 0);
@@ -184,7 +179,6 @@ __global__ void partition(int* wrong) {
 TEST_CASE("a warp may be split by labels and by truth") {
   DeviceArray<int> wrong(std::vector<int>{0});
   partition<<<2, 96>>>(wrong.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(wrong.download()[0] == 0);
 }
 
@@ -220,7 +214,6 @@ TEST_CASE("a grid barrier holds until every thread of every block is there") {
       CAPTURE(threads, blocks);
       REQUIRE(cudaLaunchCooperativeKernel(rotate, blocks, threads, arguments, 0, nullptr) ==
               cudaSuccess);
-      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
       const std::vector<int> result = device.download();
       int wrong = 0;
       for (unsigned i = 0; i < n; ++i) {
@@ -246,7 +239,6 @@ __global__ void count_calls(int* calls) {
 TEST_CASE("one thread of a group calls a function, and its warp gets what it returns") {
   DeviceArray<int> calls(std::vector<int>{0, 0, 0});
   count_calls<<<1, 64>>>(calls.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(calls.download() == std::vector<int>{1, 2, 64});
 }
 
@@ -298,7 +290,6 @@ void check_combined_tiles() {
   constexpr int kThreads = 1024;
   const DeviceArray<int> y(5 * kThreads);
   combine_in_tiles<kSize><<<1, kThreads>>>(y.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   const std::vector<int> results = y.download();
   for (int t = 0; t < kThreads; ++t) {
     const int size = kSize, first = t / size * size, last = first + size - 1;
@@ -315,7 +306,6 @@ void check_large_tiles() {
     const DeviceArray<int> y(threads);
     DeviceArray<int> wrong(std::vector<int>{0});
     pass_round_in_tiles<kSize><<<1, threads>>>(y.get(), wrong.get());
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     std::vector<int> expected(threads);
     for (unsigned t = 0; t < threads; ++t) {
       const unsigned first = t / kSize * kSize, turns = 3 + t / kSize;

@@ -309,7 +309,6 @@ TEST_CASE("loads and stores with cache hints load and store") {
     DeviceArray<float> in(values), out(4 * n);
     copy_through_hints<<<3, threads>>>(reinterpret_cast<const float4*>(in.get()),
                                        reinterpret_cast<float4*>(out.get()), n);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     const std::vector<float> result = out.download();
     unsigned wrong = 0;
     for (std::size_t i = 0; i < values.size(); i += 4) {
@@ -354,7 +353,6 @@ __global__ void read_clocks(long long* out) {
 TEST_CASE("device clocks run forwards and at one rate") {
   DeviceArray<long long> out(5);
   read_clocks<<<1, 1>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   const std::vector<long long> ticks = out.download();
   // Two milliseconds or more: nanoseconds on the CPU backend, at least as many cycles on a GPU.
   for (const int i : {0, 1, 2, 4}) {
@@ -387,7 +385,6 @@ __global__ void checked(int* out, int n) {
 TEST_CASE("an assertion that holds costs nothing but its evaluation") {
   DeviceArray<int> out(40);
   checked<<<1, 40>>>(out.get(), 40);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(out.download()[39] == 39);
 }
 
@@ -436,7 +433,6 @@ __global__ void read_parameter(int* out, const __grid_constant__ Many many) {
 TEST_CASE("a kernel makes objects and calls their virtual functions") {
   DeviceArray<int> out(2);
   count_corners<<<1, 2>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(out.download() == std::vector<int>{3, 4});
 }
 
@@ -444,7 +440,6 @@ TEST_CASE("a kernel makes objects and calls their virtual functions") {
 TEST_CASE("device functions are called by pointer, and call themselves") {
   DeviceArray<int> out(12);
   call_by_pointer<<<1, 12>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(out.download()[10] == 20);
   CHECK(out.download()[11] == 89);
 }
@@ -456,7 +451,6 @@ TEST_CASE("a parameter of the grid has an address, and a kernel may wait for the
   Many many{};
   many.x[5] = 6;
   read_parameter<<<1, 64>>>(out.get(), many);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(out.download()[5] == 6);
 }
 
@@ -481,12 +475,10 @@ __global__ void take_megabytes(int* blocks) {
 TEST_CASE("device code allocates and frees, and gets no more than the heap's limit") {
   DeviceArray<int> out(32);
   use_heap<<<1, 32>>>(out.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(out.download()[8] == 9);
   DeviceArray<int> blocks(std::vector<int>{0});
   REQUIRE(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 8 << 20) == cudaSuccess);
   take_megabytes<<<1, 32>>>(blocks.get());
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(blocks.download()[0] > 0);
   CHECK(blocks.download()[0] < 32);
 }

@@ -178,7 +178,7 @@ test_case "several verbs run one after the other"
 answers 0 "$first" run make -C "$tree" --no-print-directory list clean CH="$first"
 
 test_case "whatever is compiled is written beside its place and put there whole, for two makes may run at once"
-run make -n -C "$tree" V=1 CXX=g++ "build/cpu/$first" build/cpu-xray/libcudacpu.a build/cpu/zoo/early_return
+run make -n -C "$tree" V=1 CXX=g++ "build/cpu/$first" build/cpu-xray/libcudacpu.a build/cpu/zoo/never_ends
 expect_status 0
 # A command over several lines is one.
 written=$(printf '%s\n' "$out" | awk '/\\$/ { sub(/\\$/, ""); printf "%s", $0; next } { print }' | grep -E -e ' -o |ar rcs ')
@@ -291,7 +291,7 @@ echo 'int main() {}' >work/plain.cu
 texts=("${texts[@]:0:2}")
 for name in DEFINE INCLUDE LIBS; do tried $name run BACKEND=cpu FILE=work/plain.cu; done
 # What X-ray is told: the command that make would run, with a listing of its environment in the command's place.
-for name in CSV SVG LINE; do
+for name in CSV HTML; do
   # shellcheck disable=SC2016  # typed so
   text="1'; touch $touched; '"'$(shell touch '"$touched"')`touch '"$touched"'`'
   run make -n xray CH=05 EX=1 BACKEND=cpu "$name=$text"

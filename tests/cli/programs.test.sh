@@ -148,21 +148,6 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
     expect_usage_error "$scratch"
   fi
 
-  test_case "$number: a full disk costs the CSV, says so in one line, and fails"
-  if [ ! -w /dev/full ]; then
-    skip "no /dev/full here"
-  else
-    run "$program" ${small[@]+"${small[@]}"} --csv /dev/full
-    if [ $status -eq 77 ]; then
-      skip "no usable GPU"
-    else
-      expect_failure
-      expect_one_error_line
-      expect_output "/dev/full"
-      expect "the table all the same" has "$out" " ok |"
-    fi
-  fi
-
   test_case "$number: --help and --list on a full disk say so in one line, and fail"
   if [ ! -w /dev/full ]; then
     skip "no /dev/full here"
@@ -176,19 +161,6 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
       expect_one_error_line
       expect_output "standard output"
     done
-  fi
-
-  test_case "$number: --csv writes one row per version, with its context"
-  run "$program" ${small[@]+"${small[@]}"} --csv "$scratch/$number.csv"
-  if [ $status -eq 77 ]; then
-    skip "no usable GPU"
-  else
-    expect_status 0
-    header=$(head -1 "$scratch/$number.csv")
-    expect "a header with device and version" has "$header" "device"
-    expect "a header with the check" has "$header" "check"
-    expect "rows" [ "$(wc -l <"$scratch/$number.csv")" -ge 2 ]
-
   fi
 
   # Sizes past the device are tried on the CPU backend only: a large GPU would try them out.

@@ -3,7 +3,7 @@
 # make xray as a user types it: what it says, what it draws, and what it refuses.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
-unset CSV LINE SVG BLOCKS BLOCK EVENTS HTML ONLY
+unset CSV BLOCKS BLOCK EVENTS HTML ONLY
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
 dir=build/cpu-xray
@@ -98,7 +98,7 @@ answers 0 "sum_single_thread: the first 2000 of 131077 steps are kept" \
   run with HTML="$scratch/page.html" common/tools/run/xray.sh $dir $coalesced --only single_thread
 
 test_case "HTML= refuses what does not go with it, and writes a whole page or none"
-for other in EVENTS CSV LINE; do
+for other in EVENTS CSV; do
   answers_in_a_line 2 "HTML=" run with HTML="$scratch/none.html" $other=7 common/tools/run/xray.sh $dir $tree_sum
 done
 answers 2 "one chapter" run with HTML="$scratch/none.html" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
@@ -160,31 +160,6 @@ for pair in 'forward 1' 'forward 5' 'reverse 1' 'reverse 2' 'random:1 2' 'random
   expect "the counts of one worker, forward" cmp -s "$scratch/first.csv" "$scratch/counts.csv"
 done
 
-# ---- drawings ------------------------------------------------------------------------------------
-
-run with CSV="$scratch/counts.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-line=$(awk -F, '/^"sum_chunked".*,load,/ { for (i = 1; i <= NF; i++) if ($i == "global") print $(i - 1); exit }' \
-  "$scratch/counts.csv")
-
-test_case "a line's first request is drawn, always with the same bytes"
-answers 0 "$scratch/a.svg" run with LINE="$line" SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-run with LINE="coalesced_threads.cu:$line" SVG="$scratch/b.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_status 0
-expect "the same drawing for FILE:LINE" cmp -s "$scratch/a.svg" "$scratch/b.svg"
-expect "an SVG" has "$(head -1 "$scratch/a.svg")" '<svg xmlns='
-expect "its end" [ "$(tail -1 "$scratch/a.svg")" = '</svg>' ]
-expect "its caption" grep -q '32 lanes, 32 sectors; 4 would do' "$scratch/a.svg"
-expect "the line of the source" grep -q 'sum += square(x\[i\]);' "$scratch/a.svg"
-expect "a line from every lane" [ "$(grep -c '<line' "$scratch/a.svg")" -eq 32 ]
-if command -v xmllint >/dev/null 2>&1; then
-  run xmllint --noout "$scratch/a.svg"
-  expect_status 0
-fi
-
-test_case "make xray LINE= without SVG= draws below build/"
-answers 0 "-> build/xray/$coalesced.line$line.svg" run make --no-print-directory xray CH=03 LINE="$line" ONLY=sum_chunked
-expect "the same drawing" cmp -s "$scratch/a.svg" "build/xray/$coalesced.line$line.svg"
-
 # ---- what it refuses -----------------------------------------------------------------------------
 
 test_case "a version that does not exist is one line with those that do"
@@ -192,28 +167,12 @@ answers_in_a_line 2 "no_such_version" run xray $coalesced --only no_such_version
 expect_output "sum_strided"
 answers 2 "no_such_version" run make --no-print-directory xray CH=03 ONLY=no_such_version
 
-test_case "a line that touches no memory is one line with those that do"
-answers_in_a_line 2 "LINE=1: no access to memory in that line" \
-  run with LINE=1 SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_output "$line"
-expect "no drawing" [ ! -e "$scratch/none.svg" ]
-run with LINE="other.cu:$line" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
-expect_status 2
-expect_one_line
-
-for bad in x 0 -3 7x coalesced_threads.cu: 99999999999; do
-  test_case "LINE=$bad is refused before anything runs"
-  answers_in_a_line 2 "LINE=$bad: expected" run with LINE="$bad" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced
-done
-
 for bad in junk 0 -1 3x 99999999999999999999999 ' '; do
   test_case "BLOCKS='$bad' is refused before anything runs"
   answers_in_a_line 2 "BLOCKS=$bad: expected a number of blocks, or all" run with BLOCKS="$bad" common/tools/run/xray.sh $dir $coalesced
 done
 
-test_case "a drawing or counts that cannot be written are one line each"
-answers_in_a_line 2 "$scratch/no/such/folder.svg: cannot be written" \
-  run with LINE="$line" SVG="$scratch/no/such/folder.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
+test_case "counts that cannot be written are one line"
 answers_in_a_line 2 "$scratch/no/such/folder.csv: cannot be written" \
   run with CSV="$scratch/no/such/folder.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 mkdir "$scratch/folder"
@@ -222,10 +181,7 @@ expect_status 2
 expect_one_line
 expect "nothing left behind" [ -z "$(find "$scratch/folder" "$scratch" -maxdepth 1 -name '*partial*')$(ls -A "$scratch/folder")" ]
 
-test_case "SVG= without LINE= asks for the line"
-answers_in_a_line 2 "LINE=" run with SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced
-
-test_case "a drawing or counts of all chapters at once are refused"
+test_case "counts of all chapters at once are refused"
 answers_in_a_line 2 "one chapter" run with CSV="$scratch/all.csv" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
 
 # ---- the program's own results -------------------------------------------------------------------
@@ -314,34 +270,6 @@ if nvcc --version >/dev/null 2>&1; then
   expect_no_output "nvcc  99_squares"
   expect_output "  ~ nvcc loads 2 parts of it by themselves: 2 requests for 1"
 fi
-
-test_case "LINE= draws the request that costs most, wherever it comes"
-cat >"$small/squares.cu" <<'END'
-// SPDX-License-Identifier: MIT
-// Chapter 99: which of two requests is drawn?
-#include <cuda_runtime.h>
-
-__global__ void load_each(const int* x, int* y) {
-  int sum = 0;
-  for (int step = 1; step <= 8; step += 7) {
-    sum += x[threadIdx.x * step];
-  }
-  y[threadIdx.x] = sum;
-}
-
-int main() {
-  int *x = nullptr, *y = nullptr;
-  cudaMalloc(&x, 8 * 32 * sizeof(int));
-  cudaMalloc(&y, 32 * sizeof(int));
-  cudaMemset(x, 0, 8 * 32 * sizeof(int));
-  load_each<<<1, 32>>>(x, y);
-  cudaDeviceSynchronize();
-  cudaFree(x), cudaFree(y);
-}
-END
-run make -C "$tree" --no-print-directory xray CH=99 LINE=8
-expect_status 0
-expect "the second request, 32 sectors" grep -q '32 lanes, 32 sectors; 4 would do' "$tree/build/xray/99_squares.line8.svg"
 
 test_case "what X-ray does when a block has ended is not taken for a kernel that hangs"
 cat >"$small/squares.cu" <<'END'

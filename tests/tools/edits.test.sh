@@ -164,157 +164,80 @@ no ex2/second "no mutant second; there are: first"
 no fourth "no mutant fourth; there are: ex1_sum/first, ex1_sum/second"
 no ex3/first "no exercise ex3; there are: ex1_sum, ex2_again"
 
-# refused WHAT LINE TEXT [FILE]: the mutants on stdin are refused in one line that names LINE and says TEXT
-refused() {
-  local file=${4:-$mutants}
-  test_case "refused: $1"
-  written "$file"
-  complains_in_a_line 1 "$file:$2: $3" edits --check "$file"
+# refused_in FILE WHAT LINE TEXT MUTANT...: these lines of mutants are refused in one line that names LINE and says TEXT
+refused_in() {
+  test_case "refused: $2"
+  printf '%s\n' "${@:5}" >"$1"
+  complains_in_a_line 1 "$1:$3: $4" edits --check "$1"
 }
-refused "text that is not there" 2 "b: must stand exactly once in $solution, stands there not at all: i < m" <<'END'
-a: i < n => i <= n
-b: i < m => i <= m
-END
-refused "text that stands there twice" 2 "b: must stand exactly once in $solution, stands there 2 times (lines 5, 7)" <<'END'
-a: i < n => i <= n
-b: step(); =>
-END
-refused "text that is not there, of each" 1 "a: must stand at least once" <<'END'
-a [each]: stop(); =>
-END
-refused "a block that is not there" 2 "a: must stand exactly once in $solution, stands there not at all: sum += x[i]; / stop();" <<'END'
-a:
--    sum += x[i];
--    stop();
-END
-refused "a block that is part of a line" 2 "a: must stand exactly once" <<'END'
-a:
--  return sum;
-+  return 0;
-END
-refused "named lines that begin as none does" 1 "@loop: one line of $solution must begin so, none does: while (i" <<'END'
-@loop: while (i ... }
-a:
-@loop
-b: i < n => i <= n
-END
-refused "named lines that begin as two do" 1 "@step: one line of $solution must begin so, lines 5, 7 do: step();" <<'END'
-@step: step();
-a:
-@step
-END
-refused "named lines that end nowhere" 1 "@loop: no line below line 3 of $solution begins so: done" <<'END'
-@loop: for (int i ... done
-a:
-@loop
-END
-refused "lines that nobody named" 2 "a: @loop is not named above" <<'END'
-a:
-@loop
-END
-refused "lines of another exercise" 7 "a: @loop is not named above" $labs <<'END'
-[ex1_sum]
-@loop: for (int i ... }
-a:
-@loop
-[ex2_again]
-a: i < n => i <= n
-@loop
-END
-refused "a name for lines that no edit uses" 1 "no edit is made to @loop" <<'END'
-@loop: for (int i ... }
-a: i < n => i <= n
-END
-refused "a name for lines that was given before" 2 "line 1 has named @loop already" <<'END'
-@loop: for (int i ... }
-@loop: int sum = 0;
-a:
-@loop
-END
-refused "a name that was given before" 3 "a: line 1 has this name already" <<'END'
-a: i < n => i <= n
-
-a: i = 0 => i = 1
-END
-refused "two mutants that are the same program" 2 "b: makes the same program as a of line 1" <<'END'
-a: i < n => i <= n
-b: 0; i < n; => 0; i <= n;
-END
-refused "edits that meet" 1 "a: two of its edits meet in line 3" <<'END'
-a:
-  i < n => i <= n
-  n; ++i => n; i += 2
-END
-refused "an edit that changes nothing" 1 "a: changes nothing: i < n => i < n" <<'END'
-a: i < n => i < n
-END
-refused "a line without an arrow" 1 "a: expected OLD => NEW, found: i < n" <<'END'
-a: i < n
-END
-refused "a name without an edit" 1 "a: has no edit" <<'END'
-a:
-b: i < n => i <= n
-END
-refused "a line that is nothing" 2 "expected NAME: OLD => NEW" <<'END'
-a: i < n => i <= n
-i = 0 => i = 1
-END
-refused "an edit before any name" 1 "an edit before any NAME" <<'END'
-  i < n => i <= n
-END
-refused "lines that come in place of none" 2 "a: lines with + need lines with -" <<'END'
-a:
-+  step();
-END
-refused "a word in brackets that means nothing" 1 "a: [every] is not known here; there are: each, regex, in FILE" <<'END'
-a [every]: step(); =>
-END
-refused "a kind that labs do not have" 2 "a: [sanitize] is not known here" $labs <<'END'
-[ex1_sum]
-a [sanitize]: i < n => i <= n
-END
-refused "each with two edits" 1 "a: 'each' goes with one edit, 2 are here" <<'END'
-a [each]:
-  step(); =>
-  i = 0 => i = 1
-END
-refused "a broken pattern" 1 "a: no regular expression" <<'END'
-a [regex]: (i < n => i
-END
-refused "a replacement that asks for a group that is not there" 1 "a: this replacement does not fit" <<'END'
-a [regex]: i < n => \3
-END
-refused "a file that is not there" 1 "a: no such file: chapters/99_sums/other.cu" <<'END'
-a [in other.cu]: i < n => i <= n
-END
-
-refused "a section that nobody knows" 2 "[rihgt] is no section here; there are: exN_topic, evasions, wrong, right" $labs <<'END'
-[ex1_sum]
-[rihgt]
-a: i < n => i <= n
-END
-refused "an edit between a section and its first name" 4 "an edit before any NAME: i = 0 => i = 1" $labs <<'END'
-[ex1_sum]
-a: i < n => i <= n
-[right]
-  i = 0 => i = 1
-END
-refused "a mutant of no exercise" 1 "a: expected a line [exN_topic] before the first mutant" $labs <<'END'
-a: i < n => i <= n
-END
-refused "an exercise that begins twice" 3 "line 1 begins [ex1_sum] already" $labs <<'END'
-[ex1_sum]
-a: i < n => i <= n
-[ex1_sum]
-b: i = 0 => i = 1
-END
-refused "mutants of a solution that is not there" 1 "$exercises/solutions/ex3_gone.cu, whose mutants these are, is not there" $labs <<'END'
-[ex3_gone]
-a: b => c
-END
-refused "sections among the bugs that a chapter's tests reject" 1 "[wrong] is no section here; only exercises have sections" <<'END'
-[wrong]
-END
+refused() { refused_in $mutants "$@"; }
+refused_of_labs() { refused_in $labs "$@"; }
+refused "text that is not there" 2 "b: must stand exactly once in $solution, stands there not at all: i < m" \
+  'a: i < n => i <= n' 'b: i < m => i <= m'
+refused "text that stands there twice" 2 "b: must stand exactly once in $solution, stands there 2 times (lines 5, 7)" \
+  'a: i < n => i <= n' 'b: step(); =>'
+refused "text that is not there, of each" 1 "a: must stand at least once" \
+  'a [each]: stop(); =>'
+refused "a block that is not there" 2 "a: must stand exactly once in $solution, stands there not at all: sum += x[i]; / stop();" \
+  'a:' '-    sum += x[i];' '-    stop();'
+refused "a block that is part of a line" 2 "a: must stand exactly once" \
+  'a:' '-  return sum;' '+  return 0;'
+refused "named lines that begin as none does" 1 "@loop: one line of $solution must begin so, none does: while (i" \
+  '@loop: while (i ... }' 'a:' '@loop' 'b: i < n => i <= n'
+refused "named lines that begin as two do" 1 "@step: one line of $solution must begin so, lines 5, 7 do: step();" \
+  '@step: step();' 'a:' '@step'
+refused "named lines that end nowhere" 1 "@loop: no line below line 3 of $solution begins so: done" \
+  '@loop: for (int i ... done' 'a:' '@loop'
+refused "lines that nobody named" 2 "a: @loop is not named above" \
+  'a:' '@loop'
+refused_of_labs "lines of another exercise" 7 "a: @loop is not named above" \
+  '[ex1_sum]' '@loop: for (int i ... }' 'a:' '@loop' '[ex2_again]' 'a: i < n => i <= n' '@loop'
+refused "a name for lines that no edit uses" 1 "no edit is made to @loop" \
+  '@loop: for (int i ... }' 'a: i < n => i <= n'
+refused "a name for lines that was given before" 2 "line 1 has named @loop already" \
+  '@loop: for (int i ... }' '@loop: int sum = 0;' 'a:' '@loop'
+refused "a name that was given before" 3 "a: line 1 has this name already" \
+  'a: i < n => i <= n' '' 'a: i = 0 => i = 1'
+refused "two mutants that are the same program" 2 "b: makes the same program as a of line 1" \
+  'a: i < n => i <= n' 'b: 0; i < n; => 0; i <= n;'
+refused "edits that meet" 1 "a: two of its edits meet in line 3" \
+  'a:' '  i < n => i <= n' '  n; ++i => n; i += 2'
+refused "an edit that changes nothing" 1 "a: changes nothing: i < n => i < n" \
+  'a: i < n => i < n'
+refused "a line without an arrow" 1 "a: expected OLD => NEW, found: i < n" \
+  'a: i < n'
+refused "a name without an edit" 1 "a: has no edit" \
+  'a:' 'b: i < n => i <= n'
+refused "a line that is nothing" 2 "expected NAME: OLD => NEW" \
+  'a: i < n => i <= n' 'i = 0 => i = 1'
+refused "an edit before any name" 1 "an edit before any NAME" \
+  '  i < n => i <= n'
+refused "lines that come in place of none" 2 "a: lines with + need lines with -" \
+  'a:' '+  step();'
+refused "a word in brackets that means nothing" 1 "a: [every] is not known here; there are: each, regex, in FILE" \
+  'a [every]: step(); =>'
+refused_of_labs "a kind that labs do not have" 2 "a: [sanitize] is not known here" \
+  '[ex1_sum]' 'a [sanitize]: i < n => i <= n'
+refused "each with two edits" 1 "a: 'each' goes with one edit, 2 are here" \
+  'a [each]:' '  step(); =>' '  i = 0 => i = 1'
+refused "a broken pattern" 1 "a: no regular expression" \
+  'a [regex]: (i < n => i'
+refused "a replacement that asks for a group that is not there" 1 "a: this replacement does not fit" \
+  'a [regex]: i < n => \3'
+refused "a file that is not there" 1 "a: no such file: chapters/99_sums/other.cu" \
+  'a [in other.cu]: i < n => i <= n'
+refused_of_labs "a section that nobody knows" 2 "[rihgt] is no section here; there are: exN_topic, evasions, wrong, right" \
+  '[ex1_sum]' '[rihgt]' 'a: i < n => i <= n'
+refused_of_labs "an edit between a section and its first name" 4 "an edit before any NAME: i = 0 => i = 1" \
+  '[ex1_sum]' 'a: i < n => i <= n' '[right]' '  i = 0 => i = 1'
+refused_of_labs "a mutant of no exercise" 1 "a: expected a line [exN_topic] before the first mutant" \
+  'a: i < n => i <= n'
+refused_of_labs "an exercise that begins twice" 3 "line 1 begins [ex1_sum] already" \
+  '[ex1_sum]' 'a: i < n => i <= n' '[ex1_sum]' 'b: i = 0 => i = 1'
+refused_of_labs "mutants of a solution that is not there" 1 "$exercises/solutions/ex3_gone.cu, whose mutants these are, is not there" \
+  '[ex3_gone]' 'a: b => c'
+refused "sections among the bugs that a chapter's tests reject" 1 "[wrong] is no section here; only exercises have sections" \
+  '[wrong]'
 
 test_case "what is wrong with another exercise does not keep one from being read, but what is missing does"
 written $labs <<'END'

@@ -3,7 +3,7 @@
 # The page that make xray HTML= writes: what it draws of a request is what X-ray counted, and it can be used.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
-unset CSV LINE SVG BLOCKS BLOCK EVENTS HTML ONLY
+unset CSV BLOCKS BLOCK EVENTS HTML ONLY
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
 command -v node >/dev/null 2>&1 || skip_rest "the page of make xray HTML=" "Node.js is not here"

@@ -3,7 +3,7 @@
 # Figures come from what was measured and from what X-ray sees in the kernels, and can be read.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
-unset CSV LINE SVG BLOCKS ONLY FIGURES_ROOT
+unset CSV BLOCKS ONLY FIGURES_ROOT
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
 # A copy of all that draws and traces, without history or build, in which tests change something.

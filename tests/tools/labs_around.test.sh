@@ -72,7 +72,6 @@ expect "counts at the line of the file" grep -q "global store .*|   $(sed -n '/s
 expect_no_output "passed;"
 lab xray CH=05 EX=1 CSV=-
 expect "counts alone" has "$(printf '%s\n' "$out" | sed -n 2p)" '"sum_of_block"'
-answers 2 "LINE=1: no access to memory in that line" lab xray CH=05 EX=1 LINE=1
 
 test_case "what a check counts itself is in the listing as well; a starter is copied, and that is said"
 lab xray CH=00 EX=1

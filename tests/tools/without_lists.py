@@ -27,11 +27,6 @@ ANSWERED = made.EARLY.replace(
 ).replace("dprintf(file, \"%s", "dprintf(lines, \"%s")  # fmt: skip
 ANSWERED = "#include <sys/socket.h>\n#include <sys/uio.h>\n" + ANSWERED
 PREINIT = f'__attribute__((unused, section(".preinit_array"))) {made.ENTRY}'
-IFUNC = (
-    'extern "C" int one() { return 1; }\n'
-    'extern "C" int (*choose())() { early(0, nullptr, environ); return one; }\n'
-    'extern "C" int chosen() __attribute__((unused, ifunc("choose")));\nint use() { return chosen(); }'
-)
 WRITES = made.EARLY.replace("__read_chk(file, word, 32, 33);", "")
 WAITS = made.EARLY.replace(
     "__read_chk(file, word, 32, 33);",
@@ -42,25 +37,16 @@ CONSTRUCTOR = "__attribute__((unused, constructor)) static void now() { early(0,
 
 NAMES = ("look_at_source", "look_at")
 OBJECT = (*NAMES, "look_at_object")
-PROGRAM = (*OBJECT, "look_at_program")
 # (what it is, the lists that are off, what stands before the first kernel, verdict, what the message says)
 TRIED = [
-    ("only the names are not looked at", NAMES, ANSWERED + PREINIT, "refused", "a section '.preinit_array'"),
-    ("only the names are not looked at", NAMES, ANSWERED + IFUNC, "refused", "chooses the function 'chosen'"),
+    ("only the names are not looked at", NAMES, ANSWERED + PREINIT, "refused", "calls 'recvmsg'"),
     ("only the names are not looked at", NAMES, made.EARLY + CONSTRUCTOR, "refused", "calls '__read_chk'"),
-    ("the object is not looked at either", OBJECT, ANSWERED + PREINIT, "refused", "runs before the check begins"),
-    ("the object is not looked at either", OBJECT, ANSWERED + IFUNC, "refused", "runs before the check begins"),
-    ("the object is not looked at either", OBJECT,
-     'extern "C" void early();\nvoid early() {}\n__attribute__((unused, section(".init"))) int code = 1;', "refused",
-     "runs before the check begins"),
-    ("the object is not looked at either", OBJECT, made.ASKED + CONSTRUCTOR.replace("constructor", "constructor(101)"),
-     "crash early", ""),
-    ("no list: the word is not there yet", PROGRAM, made.EARLY + PREINIT, "time", ""),
-    ("no list: lines before the check", PROGRAM, WRITES + PREINIT, "forged", FORGED["early"]),
-    ("no list: the word without the socket", PROGRAM, made.ASKED + PREINIT, "forged", FORGED["twice"]),
-    *([("no list: a thread before main", PROGRAM, WAITS + PREINIT, "forged", FORGED["threads"])] * runner.threads_are_told()),
-    ("no list: constructors come after the question", PROGRAM, ANSWERED + CONSTRUCTOR, "crash early", ""),
-    ("no list: lines after the check", PROGRAM,
+    ("no list: the word is not there yet", OBJECT, made.EARLY + PREINIT, "time", ""),
+    ("no list: lines before the check", OBJECT, WRITES + PREINIT, "forged", FORGED["early"]),
+    ("no list: the word without the socket", OBJECT, made.ASKED + PREINIT, "forged", FORGED["twice"]),
+    *([("no list: a thread before main", OBJECT, WAITS + PREINIT, "forged", FORGED["threads"])] * runner.threads_are_told()),
+    ("no list: constructors come after the question", OBJECT, ANSWERED + CONSTRUCTOR, "crash early", ""),
+    ("no list: lines after the check", OBJECT,
      made.WORD.join(["__attribute__((destructor)) static void late() { ", made.EVERY_FILE + " std::_Exit(0); }"]), "failed", ""),
 ]  # fmt: skip
 
@@ -73,7 +59,7 @@ def main():
     os.makedirs(f"{place}/scratch", mode=0o711)
     grader = grade.Grader(builder, "cpu", f"{place}/scratch", 5)
     grader.prepare([lab], lambda text: None)
-    real = {name: getattr(audit, name) for name in PROGRAM}
+    real = {name: getattr(audit, name) for name in OBJECT}
     problems = 0
     for number, (what, lists, code, verdict, says) in enumerate(TRIED):
         for name, function in real.items():

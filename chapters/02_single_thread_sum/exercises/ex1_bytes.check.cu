@@ -44,7 +44,7 @@ void expect_sum(const std::string& name, const std::vector<int>& x, long long ex
                lab::exactly("bytes of x itself that were copied", copied.of_arrays, bytes,
                             "the kernel gets the elements as they are");
                if (n > 2) {
-                 lab::exactly("bytes of the memory that x is copied to", copied.room, bytes,
+                 lab::exactly("bytes of the largest array on the device", copied.room, bytes,
                               "as many as x has");
                }
                lab::exactly("bytes copied back to the host", copied.to_host, sizeof(long long),

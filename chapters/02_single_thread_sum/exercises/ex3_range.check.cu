@@ -115,10 +115,15 @@ TEST_CASE("the range may be that of all ints") {
 TEST_CASE("the last of many elements count as the first do") {
   lab::once([] {
     if (!lab::tries_large_sizes()) return;
-    std::vector<int> x(lab::drawn(65600, 66000), 0);
-    x[x.size() - 2] = -7;
-    x[x.size() - 1] = 8;
-    expect_range(" of " + std::to_string(x.size()) + " elements, the last two the extremes", x);
+    for (const unsigned n : {lab::drawn(5000, 65535), lab::drawn(65600, 66000)}) {
+      const std::string of = " of " + std::to_string(n) + " elements, ";
+      std::vector<int> x(n, 0);
+      x[n - 2] = -7, x[n - 1] = 8;
+      expect_range(of + "the last two the extremes", x);
+      x[n - 2] = x[n - 1] = 0;
+      x[lab::drawn(0, n / 2 - 1)] = -7, x[lab::drawn(n / 2, n - 1)] = 8;
+      expect_range(of + "two of them the extremes", x);
+    }
   });
 }
 

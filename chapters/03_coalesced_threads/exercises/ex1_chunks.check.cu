@@ -45,6 +45,7 @@ void expect_own_chunk(const Seen& seen, std::size_t share) {
   lab::at_most("elements that one thread loads",
                seen.bytes_loaded_by_busiest_thread() / sizeof(int), share,
                "those of its own chunk: n / threads, rounded up");
+  lab::expect_nothing_handed_over(seen);
 }
 
 // Some sizes are multiples of the number of threads, for several blocks.

@@ -59,6 +59,7 @@ void expect_dealt(const Seen& seen, const lab::DealtLoads& wanted, std::size_t r
                seen.bytes_loaded_by_busiest_thread() / sizeof(int),
                rounds + (stored > 0 ? stored - 1 : 0),
                "those that are dealt to it: no thread counts for another");
+  lab::expect_nothing_handed_over(seen);
 }
 
 }  // namespace

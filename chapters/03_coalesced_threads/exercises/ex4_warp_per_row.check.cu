@@ -21,9 +21,7 @@ void expect_own_work(const Seen& seen, std::size_t columns) {
                "each row has a warp of its own");
   lab::at_most("elements that one lane loads", seen.bytes_loaded_by_busiest_thread() / sizeof(int),
                div_up(columns, 32), "columns l, l + 32, l + 64, ... for lane l");
-  // Whoever adds what others have loaded needs a shuffle for each.
-  lab::at_most("shuffles and votes of one lane", seen.exchanges_of_busiest_thread, 2,
-               "each lane adds what it has loaded");
+  lab::expect_nothing_handed_over(seen);
 }
 
 // What the warps of the first `rows` rows have to load.
@@ -55,8 +53,6 @@ struct Wanted {
                  "each lane stores its own, once");
     lab::exactly("store requests of " + whose, seen.stores().requests, rows,
                  "the 32 lanes of a warp store their 32 sums at the same time, in one request");
-    lab::exactly("requests to shared memory of " + whose, seen.shared().requests, 0,
-                 "no lane adds for another: each keeps its sum in a register");
   }
 };
 

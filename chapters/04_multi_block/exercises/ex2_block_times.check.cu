@@ -124,6 +124,7 @@ TEST_CASE("the record of a block spans the work of all its threads") {
           const auto before = [](std::uint64_t ns, std::uint64_t other) {
             return std::to_string(other - ns) + " ns before it";
           };
+          bool has_cycles = false;  // of some block about as many as its nanoseconds
           for (std::size_t g = 0; g < threads; ++g) {
             const BlockRecord& r = records[g / at.block];
             const std::string block = "records[" + std::to_string(g / at.block) + "].";
@@ -148,7 +149,10 @@ TEST_CASE("the record of a block spans the work of all its threads") {
                         block + "end_cycles",
                         "after as many cycles as the block's nanoseconds hold",
                         std::to_string(r.end_cycles - r.start_cycles) + " cycles after the start");
+            if (10 * cycles + 20000 > static_cast<double>(r.end_ns - r.start_ns)) has_cycles = true;
           }
+          lab::expect(has_cycles, "end_cycles of the records",
+                      "after the work of all threads, as end_ns is", "noted much earlier");
         };
         earliest = time_on_the_device();
         lab::count(
@@ -165,6 +169,8 @@ TEST_CASE("the record of a block spans the work of all its threads") {
               lab::between("barriers that each thread comes to", seen.barriers, 2, 4,
                            "one holds the work back until the start is noted, one holds the end "
                            "back until the work is done");
+              lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+                           "the threads work at the same time, and wait at the barriers alone");
               lab::at_most("elements that all threads together load",
                            lab::loads_of_ints(seen).lanes, at.n, "the work is done once");
             });

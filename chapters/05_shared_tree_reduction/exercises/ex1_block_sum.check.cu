@@ -22,7 +22,7 @@ void expect_own_slots(const Seen& seen, unsigned block) {
                "each thread fills a slot");
   const auto of_thread =
       seen.of_busiest_thread(Seen::Space::kShared, Seen::Operation::kStore).accesses;
-  lab::at_most("slots that one thread writes, each time anew", of_thread, 7,
+  lab::at_most("slots that one thread writes, each time anew", of_thread, slots == threads ? 1 : 7,
                "its own, and once more at each level of a tree");
   lab::at_most("bytes of x that one thread loads", seen.bytes_loaded_by_busiest_thread(),
                sizeof(int), "each thread loads its own element, and no other");

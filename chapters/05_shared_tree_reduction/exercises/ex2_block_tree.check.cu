@@ -78,25 +78,27 @@ TEST_CASE("every block leaves the sum of its own elements") {
 
 TEST_CASE("the sums of many elements are right") {
   if (!lab::tries_large_sizes()) return lab::once([] {});
-  lab::Trials()
-      .sizes({lab::drawn(65600, 66000)})
-      .blocks({64})
-      .inputs({lab::Input::kRandom})
-      .run([](const lab::Trial& at) {
-        const std::vector<int> x = lab::wide_ints_of(at);
-        const std::vector<long long> expected = sums_of_blocks(x, at.block);
-        const lab::Array<int> d_x(x);
-        const lab::Array<long long> sums(expected.size());
-        lab::count_some_blocks(
-            30,
-            [&] {
-              tree_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
-                                                                                  sums.get());
-              CUDA_CHECK_LAUNCH();
-            },
-            [&] { lab::expect_equal("sums", sums.download(), expected); },
-            [&](const auto& seen) {
-              expect_trees(seen, seen.blocks_counted * at.block, at.block);
-            });
-      });
+  for (const unsigned block : {64u, 32u << lab::drawn(2, 5)}) {
+    lab::Trials()
+        .sizes({lab::drawn(65600, 66000)})
+        .blocks({block})
+        .inputs({lab::Input::kRandom})
+        .run([](const lab::Trial& at) {
+          const std::vector<int> x = lab::wide_ints_of(at);
+          const std::vector<long long> expected = sums_of_blocks(x, at.block);
+          const lab::Array<int> d_x(x);
+          const lab::Array<long long> sums(expected.size());
+          lab::count_some_blocks(
+              30,
+              [&] {
+                tree_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
+                                                                                    sums.get());
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] { lab::expect_equal("sums", sums.download(), expected); },
+              [&](const auto& seen) {
+                expect_trees(seen, seen.blocks_counted * at.block, at.block);
+              });
+        });
+  }
 }

@@ -110,20 +110,23 @@ TEST_CASE("every block leaves the largest of its own elements") {
 
 TEST_CASE("the maxima of more blocks than 16 bits count are right") {
   if (!lab::tries_large_sizes()) return lab::once([] {});
-  lab::Trials()
-      .sizes({32 * lab::drawn(65600, 66000) + lab::drawn(1, 31)})
-      .blocks({32})
-      .inputs({lab::Input::kRandom})
-      .run([](const lab::Trial& at) {
-        const std::vector<int> x = lab::wide_ints_of(at);
-        const std::vector<int> expected = maxima_of(x, at.block);
-        const lab::Array<int> d_x(x), maxima(expected.size());
-        lab::count_some_blocks(
-            30, [&] { launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block); },
-            [&] { lab::expect_equal("maxima", maxima.download(), expected); },
-            [&](const auto& seen) {
-              lab::exactly("blocks", seen.grid.x, expected.size());
-              expect_trees(seen, seen.blocks_counted * at.block, at.block);
-            });
-      });
+  const std::size_t many = 32 * lab::drawn(65600, 66000) + lab::drawn(1, 31);
+  for (const unsigned block : {32u, 32u << lab::drawn(1, 5)}) {
+    lab::Trials()
+        .sizes({many})
+        .blocks({block})
+        .inputs({lab::Input::kRandom})
+        .run([](const lab::Trial& at) {
+          const std::vector<int> x = lab::wide_ints_of(at);
+          const std::vector<int> expected = maxima_of(x, at.block);
+          const lab::Array<int> d_x(x), maxima(expected.size());
+          lab::count_some_blocks(
+              30, [&] { launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block); },
+              [&] { lab::expect_equal("maxima", maxima.download(), expected); },
+              [&](const auto& seen) {
+                lab::exactly("blocks", seen.grid.x, expected.size());
+                expect_trees(seen, seen.blocks_counted * at.block, at.block);
+              });
+        });
+  }
 }

@@ -65,10 +65,16 @@ TEST_CASE("after a copy that was refused everything goes on with the weights fro
       expect_weights("after " + std::to_string(too_many) + " were refused", values);
       lab::expect_equal("an array of somebody else", d_others.download(), others);
     }
-    const std::vector<int> fewer = some(lab::drawn(2, 31), 3);
-    expect_upload(fewer, true);
-    std::copy(fewer.begin(), fewer.end(), values.begin());
-    expect_weights("the first " + std::to_string(fewer.size()) + " replaced", values);
+    // Nobody has so many. Whoever asks the runtime is refused before it looks at them.
+    lab::expect(!try_upload(values.data(), (std::size_t{1} << 32) + 5),
+                "try_upload(values, 2^32 + 5)", text_of(false), text_of(true));
+    expect_weights("after 2^32 + 5 were refused", values);
+    for (const unsigned count : {lab::drawn(2, 31), 1u, 0u}) {
+      const std::vector<int> fewer = some(count, 3 + count);
+      expect_upload(fewer, true);
+      std::copy(fewer.begin(), fewer.end(), values.begin());
+      expect_weights("the first " + std::to_string(count) + " replaced", values);
+    }
   });
 }
 

@@ -50,6 +50,8 @@ void expect_own_work(const Seen& seen, std::size_t least, std::size_t taps) {
                "no more than one for each coefficient");
   lab::at_most("elements of y that one thread stores",
                seen.bytes_stored_by_busiest_thread() / sizeof(int), 1, "its own");
+  lab::exactly("shuffles and votes of one thread", seen.exchanges_of_busiest_thread, 0,
+               "no thread adds for another");
 }
 
 // As X-ray has counted them.

@@ -66,7 +66,7 @@ TEST_CASE("the product is right for matrices of any shape") {
                          "loads, counting a warp's 32 threads as one", seen.loads().requests,
                          2 * k * m * div_up(n, 32),
                          "each element of C has a thread of its own, and 32 of a row make a warp");
-                     lab::expect_own_element(seen, 2 * k, "a row of A and a column of B");
+                     lab::expect_own_element(seen, k);
                      lab::exactly("bytes of A, B and C that were copied", copied.of_arrays, 0,
                                   "the kernel reads and writes them where they are");
                    });
@@ -91,8 +91,7 @@ TEST_CASE("sides past 2^16 are right") {
           lab::expect_close("c", d_c.download(), multiply_on_host(a, b, m, n, k), exact, n);
         };
         if (k > 2) return launch(), results();  // such long walks take long to count
-        lab::count_some_blocks(30, launch, results, [&](const auto& seen) {
-          lab::expect_own_element(seen, 2 * k, "a row of A and a column of B");
-        });
+        lab::count_some_blocks(30, launch, results,
+                               [&](const auto& seen) { lab::expect_own_element(seen, k); });
       });
 }

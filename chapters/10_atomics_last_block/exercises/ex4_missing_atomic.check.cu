@@ -66,6 +66,8 @@ TEST_CASE("the product of all numbers arrives, whoever comes between") {
                            "those of its own share, and perhaps a first look at the word");
               lab::exactly("requests to shared memory", seen.shared().requests, 0,
                            "every thread brings its product itself");
+              lab::exactly("shuffles and votes of one thread", seen.exchanges_of_busiest_thread, 0,
+                           "every thread brings its product itself");
             });
       });
 }

@@ -89,6 +89,24 @@ TEST_CASE("every key is counted, by one atomic request of each warp") {
   }
 }
 
+TEST_CASE("keys that no float tells apart are counted apart") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const unsigned first = (1u << 24) + 2 * lab::drawn(0, 999);
+    std::vector<int> keys(lab::drawn(33, 64));
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<int>(first + i % 2);
+    const Keys of_run = {first + 2, 1};
+    const lab::Array<int> d_keys(keys);
+    const lab::Array<unsigned> bins(std::vector<unsigned>(of_run.bins(), 0));
+    count_keys<<<1, 64>>>(d_keys.get(), keys.size(), bins.get());
+    CUDA_CHECK_LAUNCH();
+    const std::vector<unsigned> all = bins.download(), expected = counted(keys, of_run);
+    for (const unsigned key : {first, first + 1}) {
+      lab::expect_equal("bins[" + std::to_string(key) + "]", all[key], expected[key]);
+    }
+  });
+}
+
 TEST_CASE("more than 2^16 elements are counted") {
   lab::once([] {
     if (!lab::tries_large_sizes()) return;

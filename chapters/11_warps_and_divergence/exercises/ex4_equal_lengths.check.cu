@@ -80,11 +80,11 @@ TEST_CASE("the rule is right for as many items as a GPU has room for") {
   lab::once([] {
     // As many of each length as there are threads of whole warps. The first and the last of those
     // that have a length are neighbours of others.
-    const std::size_t of_each = 32 * std::size_t{lab::drawn(100000, 1000000)}, n = 32 * of_each;
+    const std::size_t of_each = 32 * std::size_t{lab::drawn(8000000, 9000000)}, n = 32 * of_each;
     std::vector<std::size_t> first;
     for (std::size_t k = 0; k < 32; ++k) {
       first.push_back(k * of_each);
-      first.push_back(k * of_each + 32 * std::size_t{lab::drawn(1, 90000)});
+      first.push_back(k * of_each + 32 * std::size_t{lab::drawn(1, 7999998)});
       first.push_back((k + 1) * of_each - 32);
     }
     const lab::Array<std::size_t> d_first(first), d_items(32 * first.size());
@@ -102,5 +102,8 @@ TEST_CASE("the rule is right for as many items as a GPU has room for") {
     const std::set<std::size_t> different(items.begin(), items.end());
     lab::expect_equal("different items of " + std::to_string(items.size()) + " threads",
                       different.size(), items.size());
+    // Of any threads about half have such an item.
+    lab::expect(*different.rbegin() >> 32 != 0, of + "any", "for some more than 2^32",
+                "at most " + std::to_string(*different.rbegin()));
   });
 }

@@ -38,6 +38,15 @@ class PitchedImage {
         texture_of(image, static_cast<unsigned>(width), static_cast<unsigned>(height), pitch));
     return textures.back();
   }
+  // The learner's again, over half of the rows: the upper ones, or every other one.
+  void expect_rows(std::size_t apart) {
+    textures.push_back(texture_of(image, static_cast<unsigned>(width),
+                                  static_cast<unsigned>(height / 2), apart * pitch));
+    cudaResourceDesc rows{};
+    CUDA_CHECK(cudaGetTextureObjectResourceDesc(&rows, textures.back()));
+    lab::expect_equal("bytes from row to row of the texture", rows.res.pitch2D.pitchInBytes,
+                      apart * pitch);
+  }
   // One that returns the nearest pixel: whoever mixes by hand does so here, too.
   cudaTextureObject_t unmixed_texture() {
     cudaResourceDesc rows{};
@@ -188,6 +197,13 @@ TEST_CASE("every pixel of the result is mixed by the texture unit, around its ow
                      to.nearest());
         });
   }
+}
+
+TEST_CASE("each texture has the rows that were asked for") {
+  lab::once([] {
+    PitchedImage image(33, 8, 0);
+    for (const std::size_t apart : {1u, 2u}) image.expect_rows(apart);
+  });
 }
 
 TEST_CASE("more than 2^16 pixels beside or below each other are right") {

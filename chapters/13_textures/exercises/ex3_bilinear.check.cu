@@ -38,8 +38,8 @@ std::vector<float> fetched(const std::vector<float>& pixels, std::size_t width, 
   return values;
 }
 
-// Positions in parts of 2048 of a pixel, inside and a little outside. Every other one in parts of
-// 512: in half of those the unit has to decide between two steps.
+// Positions in parts of 2048 of a pixel, inside and a little outside, some far outside. Every other
+// one in parts of 512: in half of those the unit has to decide between two steps.
 std::vector<float2> positions(std::size_t n, std::size_t width, std::size_t height) {
   const auto along = [n](std::size_t size, unsigned seed) {
     return random_ints(n, -3 * 2048, static_cast<int>(size + 3) * 2048, seed);
@@ -50,8 +50,9 @@ std::vector<float2> positions(std::size_t n, std::size_t width, std::size_t heig
   std::vector<float2> at;
   for (std::size_t i = 0; i < n; ++i) {
     const int grid = is_large ? 16 : i % 2 == 0 ? 1 : 4;
-    at.push_back(make_float2(static_cast<float>(x[i] / grid * grid) / 2048,
-                             static_cast<float>(y[i] / grid * grid) / 2048));
+    const int far = i % 16 > 1 ? 0 : i % 16 == 1 ? 900 * 2048 : -900 * 2048;
+    at.push_back(make_float2(static_cast<float>((x[i] + far) / grid * grid) / 2048,
+                             static_cast<float>((y[i] + far) / grid * grid) / 2048));
   }
   return at;
 }

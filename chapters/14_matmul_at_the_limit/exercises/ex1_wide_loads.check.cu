@@ -9,7 +9,7 @@
 // What each thread does, as far as it can be seen in some of the blocks.
 template <class Seen>
 void expect_own_elements(const Seen& seen, std::size_t steps) {
-  lab::at_most("reads of shared memory by one thread", seen.shared_loads_of_busiest_thread(),
+  lab::at_most("reads of shared memory and shuffles of one thread", seen.steps_of_busiest_thread(),
                2 * steps * kDepth, "at each l one of A's slice and one of B's");
   lab::at_most("elements of C that one thread stores",
                seen.bytes_stored_by_busiest_thread() / sizeof(float), kEach * kEach,

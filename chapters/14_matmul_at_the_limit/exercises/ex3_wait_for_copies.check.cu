@@ -44,6 +44,8 @@ TEST_CASE("C is right, and one commit group stays in flight") {
                            at.rows * at.columns, "each once, when its sum is complete");
               lab::at_most("barriers that a thread passes", seen.barriers, steps,
                            "one in each step is enough with three pairs of tiles");
+              lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+                           "threads wait for each other at the barriers alone");
               // Of the last step, a thread's element of each tile.
               lab::at_most("copies that are waited for when no later one is under way", last_copies,
                            2 * blocks * kTile * kTile,

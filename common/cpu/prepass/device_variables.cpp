@@ -93,7 +93,9 @@ class HostCode {
 
   // Not evaluated, a template's argument, or handed on to what may take a reference.
   bool is_allowed(std::size_t i, std::size_t body) const {
-    if (s_.is_any(i - 1, {"sizeof", "goto"})) return true;
+    std::size_t before = i - 1;  // sizeof *name, sizeof &name
+    while (s_.is_any(before, {"*", "&"})) --before;
+    if (s_.is_any(before, {"sizeof", "goto"})) return true;
     if (s_.is_any(i - 1, {"<", ","}) && s_.is(i + 1, ">")) return true;
     // Outwards, from bracket to bracket.
     bool is_innermost = true;

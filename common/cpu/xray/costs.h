@@ -56,7 +56,8 @@ struct Counts {
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
   std::uint64_t apart = 0;             ///< local: requests of lanes that use different elements
   /// Where nvcc made predicates of a branch: instructions that warps execute for no lane. They are
-  /// no requests, and in shared memory each takes one more wavefront.
+  /// no requests. Each takes a wavefront, which an H200 counts as shared memory's, also for global
+  /// memory: `l1tex__data_pipe_lsu_wavefronts_mem_shared` of tests/xray/held_out.cu.
   std::uint64_t switched_off = 0;
 
   Counts& operator+=(const Counts& other);

@@ -299,8 +299,7 @@ class Listing {
         add(c.wavefronts, "wavefronts");
         add(c.words, "words");
         add(c.addresses, "addresses");
-        add(c.switched_off,
-            space == Space::kShared ? "more for no lane, a wavefront each" : "more for no lane");
+        add(c.switched_off, "more for no lane, a wavefront each");
         text += '\n';
       }
     }

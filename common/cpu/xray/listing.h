@@ -9,7 +9,7 @@
 
 namespace xray {
 
-/// As much of a source line, without its indentation, as there is room for in a drawing; "" if it
+/// As much of a source line, without its indentation, as there is room for; "" if it
 /// cannot be read.
 std::string code_of(const std::string& file, int line);
 

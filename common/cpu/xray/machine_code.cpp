@@ -209,9 +209,10 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
 }
 
 /// What warps execute for no lane where nvcc made predicates of the branch before an access. Where
-/// it did so in some copies of a loop's turn, these are taken to be like the others. Nothing is
-/// known of a branch that no lane took in the whole launch. `counted`: requests before nvcc joined
-/// or unrolled them.
+/// it did so in some copies of a loop's turn, these are taken to be like the others; and of an &&
+/// it is taken to have made predicates as a whole, not of the second half alone. Nothing is known
+/// of a branch that no lane took in the whole launch. `counted`: requests before nvcc joined or
+/// unrolled them.
 void take_over_predicates(const Row& row, std::uint64_t counted, Access* a) {
   if (row.count == 0 || counted == 0) return;
   a->counts.switched_off = a->skipped * row.predicated / row.count * a->counts.requests / counted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rules for what one request of a warp costs, here and in model.cpp, and nowhere else:
-// listings, drawings, pages and figures show what these say. Each rule names the profiler's counter
+// listings, pages and figures show what these say. Each rule names the profiler's counter
 // that it predicts; `make xray-verify` compares the two on a GPU. The sources are NVIDIA's "CUDA
 // C++ Best Practices Guide" (sections on coalesced access and on shared memory banks), the "Nsight
 // Compute Documentation" (section on memory tables) and, where these are silent, the counters of an

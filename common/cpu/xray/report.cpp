@@ -6,8 +6,6 @@
 //   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
 //   XRAY_CSV=FILE       the counts of requests
 //   XRAY_PASSAGES=FILE  how often warps came by each line, with how many lanes
-//   XRAY_LINE=N XRAY_SVG=FILE   a drawing of that line's costliest request; or FILE:N, where
-//                               several files have a line N
 //   XRAY_FILE=FILE      only kernels that use memory in this file, and of each the launch that asks
 //                       most; also what the program itself counted (xray/counts.h)
 //   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see machine_code.h)
@@ -28,10 +26,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "../engine/state/settings.h"
-#include "drawing.h"
 #include "events.h"
 #include "launches.h"
 #include "listing.h"
@@ -76,52 +72,6 @@ void write(const std::string& path, const std::string& text) {
   }
 }
 
-/// "57" or "chapters/03_x/x.cu:57" as a file and a line.
-std::pair<std::string, int> parse_line(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  const std::string digits = colon == std::string::npos ? text : text.substr(colon + 1);
-  char* end = nullptr;
-  const long line = std::strtol(digits.c_str(), &end, 10);
-  if (digits.empty() || *end != '\0' || line < 1 || line > 1000000) {
-    stop("LINE=" + text + ": expected a line's number, or FILE:NUMBER");
-  }
-  return {colon == std::string::npos ? "" : text.substr(0, colon), static_cast<int>(line)};
-}
-
-/// Whether `wanted` names the file: not at all, by its path, or by the end of its path.
-bool names(const std::string& file, const std::string& wanted) {
-  if (wanted.empty() || file == wanted) return true;
-  return file.size() > wanted.size() && file[file.size() - wanted.size() - 1] == '/' &&
-         file.compare(file.size() - wanted.size(), wanted.size(), wanted) == 0;
-}
-
-void draw(const std::vector<Launch>& launches) {
-  const std::string text = variable("XRAY_LINE");
-  const auto [wanted_file, wanted_line] = parse_line(text);
-  const Launch* launch = nullptr;
-  const Access* access = nullptr;
-  std::string lines;
-  for (const Launch& l : launches) {
-    for (const Access& a : l.accesses) {
-      const std::string number = std::to_string(a.line);
-      if (!names(a.file, wanted_file)) continue;
-      if ((" " + lines + ",").find(" " + number + ",") == std::string::npos) {
-        lines += (lines.empty() ? "" : ", ") + number;
-      }
-      if (a.line != wanted_line) continue;
-      const bool is_first = access == nullptr;
-      if (!is_first && (launch != &l || a.counts.waste() <= access->counts.waste())) continue;
-      launch = &l;
-      access = &a;
-    }
-  }
-  if (access == nullptr) {
-    stop("LINE=" + text + ": no access to memory in that line; there is in " +
-         (lines.empty() ? "none that ran" : lines));
-  }
-  write(variable("XRAY_SVG"), drawing_of(*launch, *access));
-}
-
 /// For a lab: of each kernel that uses memory in lines of `file` the launch with the most requests.
 std::vector<Launch> of_file(const std::vector<Launch>& launches, const std::string& file) {
   std::vector<Launch> kept;
@@ -149,7 +99,6 @@ void report() {
   }
   const std::string csv = variable("XRAY_CSV"), listing = variable("XRAY_LISTING");
   const std::string passages = variable("XRAY_PASSAGES");
-  if (!variable("XRAY_LINE").empty()) draw(launches);
   if (const std::string path = variable("XRAY_EVENTS"); !path.empty()) {
     std::vector<std::string> cuts;
     const std::string events = events_of(launches, !variable("XRAY_PAGE").empty(), &cuts);
@@ -172,15 +121,13 @@ void report() {
 struct AtStart {
   AtStart() {
     if (variable("XRAY_LISTING").empty() && variable("XRAY_CSV").empty() &&
-        variable("XRAY_PASSAGES").empty() && variable("XRAY_SVG").empty() &&
-        variable("XRAY_EVENTS").empty()) {
+        variable("XRAY_PASSAGES").empty() && variable("XRAY_EVENTS").empty()) {
       return;
     }
     if (const std::string code = variable("XRAY_MACHINE_CODE"); !code.empty()) {
       if (!read_machine_code(code)) stop(code + ": cannot be read");
     }
     if (cuda_cpu::races_are_wanted()) stop("counts nothing under CUDA_CPU_RACES=1");
-    if (!variable("XRAY_LINE").empty()) parse_line(variable("XRAY_LINE"));
     if (!variable("XRAY_FILE").empty()) keep_launches();
     const std::string blocks = variable("XRAY_BLOCKS"), block = variable("XRAY_BLOCK");
     std::uint64_t count = kBlocks, number = 0;

@@ -9,8 +9,8 @@ ran none.
 On the CPU backend one test more than there are cores runs at a time, because some wait. Each script builds in a folder of
 its own. On a GPU tests run one after the other, because some of them measure it.
 
-From the environment: SCHEDULES="forward random:7" chooses other schedules; TEST_TIMEOUT is in seconds; TEST_RUNNER is put
-before each program; CXX is the compiler.
+From the environment: SCHEDULES="forward random:7" chooses other schedules; TEST_TIMEOUT is in seconds; CXX is
+the compiler.
 """
 
 import argparse
@@ -69,8 +69,7 @@ class Runner:
         self.gpu = options.backend == "gpu"
         self.build = options.build or f"build/{options.backend}"
         self.schedules = os.environ.get("SCHEDULES", "").split()
-        self.wrapper = shlex.split(os.environ.get("TEST_RUNNER", ""))
-        self.keeping = options.keep and not self.gpu and not self.wrapper
+        self.keeping = options.keep and not self.gpu
         self.tag = [f"[{options.tag}]"] if options.tag else []
         self.environment = {k: v for k, v in os.environ.items() if k not in OF_MAKE}
         variant = "gpu" if self.gpu else "cpu-xray"
@@ -122,7 +121,7 @@ class Runner:
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", prefix="results.") as lines:
             environment["TEST_RESULTS"] = lines.name
             tag = [] if test.endswith(".sh") else self.tag
-            status = terminal.limited([*self.wrapper, test, *tag], limit, log, environment)
+            status = terminal.limited([test, *tag], limit, log, environment)
             told = [line.rstrip("\n").split("\t") for line in lines]
         why = f"ended with status {status}" if status else ""
         if status == 124:

@@ -181,27 +181,14 @@ def check(entries, complain):
             )
 
 
-def print_list(entries):
-    rows = [("term", "explained", "first used")]
-    for entry in entries.values():
-        short = [re.sub(r"chapters/(\d\d)_\w+/README\.md", r"\1", str(use)) if use else "-" for use in (entry.explained, entry.first)]
-        rows.append((entry.name, short[0], short[1] + (", linked" if entry.first and entry.first.linked else "")))
-    widths = [max(len(row[i]) for row in rows) for i in range(2)]
-    for row in rows:
-        print(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="only what is wrong, as file:line: what; not the list of terms")
-    options = parser.parse_args()
+    parser.parse_args()
     problems = []
     complain = lambda path, line, message: problems.append((path, line, message))
     entries = read_glossary(complain)
     find_uses(entries)
     check(entries, complain)
-    if not options.check:
-        print_list(entries)
     for path, line, message in sorted(problems):
         print(f"{path}:{line}: {message}")
     return 1 if problems else 0

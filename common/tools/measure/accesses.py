@@ -28,6 +28,7 @@ import shlex
 import sys
 import tempfile
 
+from .counters import name_without_arguments
 from .csv_files import write_whole
 from .machine_code import ALWAYS, OPPOSITE, bits, kernels_of, sections_of
 from .ptxas import output_of
@@ -255,18 +256,6 @@ def executed_with(pieces, line, kind):
             if alike and all(own[piece] * sum(theirs.values()) == theirs[piece] * sum(own.values()) for piece in own):
                 return sum(theirs.values()), other[1], store.split()[0]
     return 0, 0, "-"
-
-
-def name_without_arguments(demangled):
-    """'void a::k<3>(int const*)' -> 'a::k<3>', as report/program_image.h names it"""
-    demangled = demangled.replace("(anonymous namespace)::", "")
-    depth = 0
-    for place in range(len(demangled) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(demangled[place], 0)
-        if depth == 0 and demangled[place] == "(":
-            demangled = demangled[:place]
-            break
-    return demangled[5:] if demangled.startswith("void ") else demangled
 
 
 def what_to_compile(program):

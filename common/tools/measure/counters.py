@@ -84,19 +84,21 @@ def value_of(row):
     return row["Metric Value"].replace(",", "")
 
 
-def base_name(kernel):
-    """'void sum<(int)256>(const int *, ...)' -> 'sum'"""
-    depth, name = 0, ""
-    for char in kernel:
-        if char == "<":
-            depth += 1
-        elif char == ">":
-            depth -= 1
-        elif char == "(" and depth == 0:
+def name_without_arguments(kernel):
+    """'void a::k<3>(int const*)' -> 'a::k<3>', as report/program_image.h names it"""
+    kernel = kernel.replace("(anonymous namespace)::", "")
+    depth = 0
+    for place in range(len(kernel) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(kernel[place], 0)
+        if depth == 0 and kernel[place] == "(":
+            kernel = kernel[:place]
             break
-        elif depth == 0:
-            name += char
-    return name.split()[-1].split("::")[-1] if name.split() else kernel
+    return kernel[5:] if kernel.startswith("void ") else kernel
+
+
+def base_name(kernel):
+    """'void a::sum<(int)256>(const int *, ...)' -> 'sum'"""
+    return name_without_arguments(kernel).partition("<")[0].split("::")[-1]
 
 
 def show(value):

@@ -30,6 +30,7 @@ def csv_text(rows, columns=None):
 
 def write_whole(path, text):
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path + ".partial", "w", newline="", encoding="utf-8") as file:
+    new = f"{path}.{os.getpid()}"  # two makes may run in one tree
+    with open(new, "w", newline="", encoding="utf-8") as file:
         file.write(text)
-    os.replace(path + ".partial", path)
+    os.replace(new, path)

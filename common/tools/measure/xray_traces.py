@@ -34,7 +34,7 @@ def trace(folder, chapter, options, kind):
     program, words = settings.program_of(chapter, options)
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "trace.csv")
-        unset = dict.fromkeys(("CSV", "EVENTS", "HTML", "LINE", "SVG", "BLOCKS", "BLOCK"), "")
+        unset = dict.fromkeys(("CSV", "EVENTS", "HTML", "BLOCKS", "BLOCK"), "")
         environment = {**os.environ, **unset, kind: path, "XRAY_SOURCE": "1", "XRAY_PAGE": "all"}
         done = subprocess.run([XRAY, folder, program, *words], env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:

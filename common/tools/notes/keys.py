@@ -8,7 +8,8 @@ import os
 import re
 import statistics
 
-from .markers import Problem, read_text, root_of
+from ..measure import settings
+from .markers import Problem, root_of
 from .measurements import as_number, conditions, evaluate, formatted, holds, read_rows, select
 
 SHORT = {"ms": "median_ms", "us": "(median_ms*1000)", "ns": "(median_ms*1000000)", "%": "of_percent", "x": "speedup"}
@@ -31,9 +32,7 @@ def chapter_folder(folder, number):
 @functools.lru_cache(maxsize=None)
 def counters_of(folder):
     """{short name: counter}, which [counters] in the chapter's settings says."""
-    path = os.path.join(folder, "settings")
-    section = re.search(r"^\[counters\]$(.*?)(?=^\[|\Z)", read_text(path), re.M | re.S) if os.path.exists(path) else None
-    return dict(re.findall(r"^(\w+): *(\S+)$", section[1], re.M)) if section else {}
+    return dict(settings.named_lines_of(os.path.basename(os.path.normpath(folder)), "counters"))
 
 
 def rows_called(rows, text):

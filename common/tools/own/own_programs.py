@@ -22,6 +22,7 @@ import sys
 import zlib
 
 from .. import cpp
+from ..measure.csv_files import write_whole
 from . import device_code
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx")
@@ -95,13 +96,6 @@ def own_name(files):
 def text_of(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
-
-
-def write(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.{os.getpid()}", path)
 
 
 def run(command, **more):
@@ -191,7 +185,7 @@ def thrust_header(name):
         hidden = ("__CUDACC__", "__NVCC__")
         text = "".join(f'#pragma push_macro("{macro}")\n#undef {macro}\n' for macro in hidden)
         text += f"#include_next <{name}>\n" + "".join(f'#pragma pop_macro("{macro}")\n' for macro in hidden)
-    write(f"build/own/library/{name}", text)
+    write_whole(f"build/own/library/{name}", text)
 
 
 def standard_header(name):
@@ -201,7 +195,7 @@ def standard_header(name):
     text = f'#pragma GCC error "<{name}>: the CPU backend has no such header of cuda::std"\n'
     if short in OF_STANDARD:
         text = f"#include <{short}>\nnamespace cuda::std {{\nusing namespace ::std;\n}}\n"
-    write(f"build/own/standard/{name}", text)
+    write_whole(f"build/own/standard/{name}", text)
 
 
 # ---- building ------------------------------------------------------------------------------------
@@ -253,7 +247,7 @@ class Build:
             if done.returncode:
                 sys.exit(1)
             os.replace(new, self.target)
-        write(then, now)
+        write_whole(then, now)
 
     def by_nvcc(self, source, made, same):
         def parts():

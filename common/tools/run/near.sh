@@ -27,5 +27,5 @@ BEGIN {
   }
   for (away = 0; away <= 2 && text == ""; away++) text = near[away]
   if (text != "") print "near it:" text
-  else print "common ones: CH= EX= ARGS= N= BACKEND= FILE= LINE="
+  else print "common ones: CH= EX= ARGS= N= BACKEND= FILE="
 }'

@@ -8,8 +8,6 @@
 # The first line of [xray] in chapters/NN_name/settings makes the program small (else of [small]); options that are given come
 # after it. (The other lines are further runs for make xray-verify.) From the environment:
 #   CSV=FILE|-            the counts instead of the listing
-#   LINE=N or FILE:N      draw the costliest request of that line ...
-#   SVG=FILE              ... here; build/xray/ otherwise
 #   EVENTS=FILE           what block BLOCK (0) of each kernel does, step by step, as JSON (common/cpu/xray/events.h)
 #   HTML=FILE             the same as a page to click through, one file (common/tools/run/explorer.html)
 #   BLOCKS=N|all          blocks of a grid that are counted (64)
@@ -28,23 +26,20 @@ shift 2
 out=build/xray
 stop() { echo "xray: $1" >&2; exit 2; }
 
-if [ -n "${SVG:-}" ] && [ -z "${LINE:-}" ]; then
-  stop "SVG=$SVG: which line is to be drawn? e.g. LINE=57 SVG=$SVG"
-fi
 case $chapters in
-  *' '*) [ -z "${LINE:-}${CSV:-}${EVENTS:-}${HTML:-}" ] || stop "LINE=, CSV=, EVENTS= and HTML= need one chapter, e.g. CH=03" ;;
+  *' '*) [ -z "${CSV:-}${EVENTS:-}${HTML:-}" ] || stop "CSV=, EVENTS= and HTML= need one chapter, e.g. CH=03" ;;
 esac
 steps=${EVENTS:+EVENTS}${HTML:+HTML} # what one block does is written
 [ "$steps" != EVENTSHTML ] || stop "EVENTS= and HTML= go one at a time"
 [ -z "$steps" ] || [ -z "$check" ] || stop "$steps= is for programs, not for labs (EX=)"
 [ -z "${BLOCK:-}" ] || [ -n "$steps" ] || stop "BLOCK=$BLOCK goes with EVENTS= or HTML=; BLOCKS= says how many are counted"
-[ -z "$steps" ] || [ -z "${LINE:-}${CSV:-}" ] || stop "$steps= goes without LINE= and CSV="
+[ -z "$steps" ] || [ -z "${CSV:-}" ] || stop "$steps= goes without CSV="
 mkdir -p "$out" || exit 2
 
 # Where nvcc is installed: what it made of each line, read once from the machine code; not for XRAY_SOURCE=1.
 machine_code() {
   local python
-  [ -z "$check${LINE:-}$steps${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
+  [ -z "$check$steps${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
   if [ ! "$out/$1.code" -nt "$dir/$1" ]; then
     echo "  nvcc  $1: what becomes of each line" >&2
     "$python" "$tools/.." tools.measure.accesses "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {
@@ -79,11 +74,10 @@ xray() {
   shift
   name=$out/$chapter
   mkdir -p "${name%/*}" || exit 2
-  [ -n "${CSV:-}${LINE:-}$steps" ] || listing=$name.txt
+  [ -n "${CSV:-}$steps" ] || listing=$name.txt
   rm -f "$name.txt" "$name.csv" "$name.json" "$name.html"
   code=$(machine_code "$chapter")
   XRAY_MACHINE_CODE=$code XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
-    XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
     XRAY_EVENTS=${steps:+$name.json} XRAY_PAGE=${HTML:+${XRAY_PAGE:-1}} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
   if [ -n "$check" ]; then
@@ -142,8 +136,6 @@ for chapter in $chapters; do
   elif [ -n "${HTML:-}" ]; then
     page_of "$out/$chapter.json" "$out/$chapter.html" || stop "HTML=$HTML: the page could not be made"
     hand_over HTML "$HTML" "$out/$chapter.html"
-  elif [ -n "${LINE:-}" ]; then
-    echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"
   else
     show_listing "${file:-$chapter $small${*:+ $*}}" "$out/$chapter"
   fi

@@ -52,14 +52,6 @@
 // EXPECT: {file}:{made}: note: created here
 // EXPECT: {file}:{once}: note: destroyed here
 //
-// CASE: popped_too_often
-// EXPECT-STATUS: 1
-// EXPECT: {file}:{pop}: error: cuCtxPopCurrent: the stack of this host thread is empty
-//
-// CASE: primary_released_too_often
-// EXPECT-STATUS: 1
-// EXPECT: {file}:{release}: error: cuDevicePrimaryCtxRelease more often than cuDevicePrimaryCtxRetain
-//
 // CASE: contexts_that_are_right
 // Handed from thread to thread, memory of one copied by way of the other, what is left freed by
 // cuCtxDestroy.
@@ -155,20 +147,6 @@ CASE(destroyed_twice) {
   const CUcontext context = created();
   cuCtxDestroy(context);  // @once
   cuCtxDestroy(context);  // @twice
-}
-
-CASE(popped_too_often) {
-  const CUcontext context = created();
-  cuCtxDestroy(context);     // pops it
-  cuCtxPopCurrent(nullptr);  // @pop
-}
-
-CASE(primary_released_too_often) {
-  CUcontext primary = nullptr;
-  cuInit(0);
-  cuDevicePrimaryCtxRetain(&primary, 0);
-  cuDevicePrimaryCtxRelease(0);
-  cuDevicePrimaryCtxRelease(0);  // @release
 }
 
 CASE(contexts_that_are_right) {

@@ -1,42 +1,57 @@
 // SPDX-License-Identifier: MIT
-// A thread counts into an array of its own, and one value needs a fifth counter. A negative index
-// and a row that is too long are found as well. (clang does not look at ++counts[4].)
+// Indices outside of arrays that are a thread's own, or constant. (clang does not look at
+// ++counts[4].)
+// EXPECT-STDOUT: cudaErrorIllegalAddress
+#include "cases.cuh"
+
+// CASE: fifth_counter
+// A thread counts into an array of its own, and one value needs a fifth counter.
 // EXPECT: {file}:{count}: error: out-of-bounds index in kernel 'histogram', block (1,0,0), thread (3,0,0)
 // EXPECT: index 4 of 'counts', int [4]
 // EXPECT: valid are 0 to 3
-// EXPECT: {file}:{turn}: error: out-of-bounds index in kernel 'rotate', block (0,0,0), thread (0,0,0)
-// EXPECT: index -1 of 'm', float [3]
-// EXPECT-STDOUT: cudaErrorIllegalAddress cudaErrorIllegalAddress
-#include <cstdio>
-
-__global__ void histogram(const int* x, int* out) {
+__global__ void histogram(int* out, int past) {
   int counts[4] = {};
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   for (int k = 0; k < 4; ++k) {
-    counts[x[4 * i + k]] += 1;  // @count
+    counts[4 * i + k == 31 ? past : 0] += 1;  // @count
   }
   for (int k = 0; k < 4; ++k) out[4 * i + k] = counts[k];
 }
 
+CASE(fifth_counter) {
+  std::puts(cudaGetErrorName(run_on(64, [](int* out) { histogram<<<4, 4>>>(out, 4); })));
+}
+
+// CASE: negative_index
+// EXPECT: {file}:{turn}: error: out-of-bounds index in kernel 'rotate', block (0,0,0), thread (0,0,0)
+// EXPECT: index -1 of 'm', float [3]
 __global__ void rotate(float* out, int by) {
   float m[2][3] = {{1, 2, 3}, {4, 5, 6}};
   m[1][0] = out[0];
   out[1] = m[1][by];  // @turn
 }
 
-int main() {
-  int x[64] = {};
-  x[31] = 4;
-  int *d_x, *d_out;
-  cudaMalloc(&d_x, sizeof(x));
-  cudaMalloc(&d_out, sizeof(x));
-  cudaMemcpy(d_x, x, sizeof(x), cudaMemcpyHostToDevice);
-  histogram<<<4, 4>>>(d_x, d_out);
-  const cudaError_t first = cudaDeviceSynchronize();
-  cudaDeviceReset();
-  float* d_y;
-  cudaMalloc(&d_y, 2 * sizeof(float));
-  rotate<<<1, 1>>>(d_y, -1);
-  std::printf("%s %s\n", cudaGetErrorName(first), cudaGetErrorName(cudaDeviceSynchronize()));
-  return 1;
+CASE(negative_index) {
+  std::puts(cudaGetErrorName(run_on<float>(2, [](float* y) { rotate<<<1, 1>>>(y, -1); })));
+}
+
+// CASE: one_tap_too_many
+// A filter has one tap more than coefficients: the last read is just past the __constant__ array.
+// EXPECT: {file}:{read}: error: out-of-bounds index in kernel 'filter', block (0,0,0), thread (0,0,0)
+// EXPECT: index 8 of 'coefficients', float [8]
+// EXPECT: valid are 0 to 7
+// EXPECT: {file}:{array}: note: declared here
+__constant__ float coefficients[8];  // @array
+
+__global__ void filter(const float* x, float* y, int taps) {
+  float sum = 0;
+  for (int k = 0; k < taps; ++k) {
+    sum += coefficients[k] * x[threadIdx.x + k];  // @read
+  }
+  y[threadIdx.x] = sum;
+}
+
+CASE(one_tap_too_many) {
+  std::puts(
+      cudaGetErrorName(run_on<float>(192, [](float* x) { filter<<<1, 64>>>(x, x + 128, 9); })));
 }

@@ -15,6 +15,7 @@
 #include <mma.h>
 
 #include <cstdio>
+#include <vector>
 
 namespace wmma = nvcuda::wmma;
 using A = wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major>;
@@ -46,39 +47,24 @@ __global__ void load(const __half* x, unsigned ldm, float* c) {
   c[threadIdx.x] = a.x[0];
 }
 
-int failed = 0;
-
-void expect_error() {
-  if (cudaDeviceSynchronize() != cudaSuccess) ++failed;
-  cudaDeviceReset();
-}
-
 int main() {
-  __half* x;
-  float* c;
-  const auto fresh = [&] {
+  const std::vector<void (*)(const __half*, float*)> launches = {
+      [](const __half*, float* c) { half_a_warp<<<1, 32>>>(c); },
+      [](const __half* x, float* c) { own_rows<<<1, 32>>>(x, c); },
+      [](const __half* x, float* c) { load<<<1, 32>>>(x + 8, 16, c); },
+      [](const __half* x, float* c) { load<<<1, 32>>>(x, 20, c); },
+      [](const __half* x, float* c) { load<<<1, 16>>>(x, 16, c); },
+      [](const __half* x, float* c) { load<<<1, 32>>>(x, 24, c); }};
+  int failed = 0;
+  for (const auto launch : launches) {
+    __half* x;
+    float* c;
     cudaMalloc(&x, 16 * 16 * sizeof(__half));
     cudaMemset(x, 0, 16 * 16 * sizeof(__half));
     cudaMalloc(&c, 64 * sizeof(float));
-  };
-  fresh();
-  half_a_warp<<<1, 32>>>(c);
-  expect_error();
-  fresh();
-  own_rows<<<1, 32>>>(x, c);
-  expect_error();
-  fresh();
-  load<<<1, 32>>>(x + 8, 16, c);
-  expect_error();
-  fresh();
-  load<<<1, 32>>>(x, 20, c);
-  expect_error();
-  fresh();
-  load<<<1, 16>>>(x, 16, c);
-  expect_error();
-  fresh();
-  load<<<1, 32>>>(x, 24, c);
-  expect_error();
+    launch(x, c);
+    failed += cudaDeviceSynchronize() != cudaSuccess;
+    cudaDeviceReset();
+  }
   std::printf("%d failed\n", failed);
-  return 1;
 }

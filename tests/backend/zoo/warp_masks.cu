@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Masks of warp operations that do not name the lanes that come.
+// Masks of warp operations that do not name the lanes that come, or name lanes that are not there.
 //
 // CASE: missing_lanes
 // A shuffle in a branch has a mask that names all lanes of the warp. The others wait at the
@@ -32,6 +32,16 @@
 // Half of a mask's lanes vote while the others sum.
 // EXPECT: {file}:{sum}: error: lanes of one mask call different warp operations in kernel 'two_operations', block (0,0,0), thread (16,0,0)
 // EXPECT: mask 0xffffffff: __reduce_add_sync here, __any_sync by other lanes
+//
+// CASE: shuffle_past_the_block
+// A tree of shuffles for 32 lanes, in a block of 20: its sum holds what lanes read that do not
+// exist.
+// EXPECT: {file}:{add}: error: a shuffle reads a lane that takes no part in kernel 'sum', block (0,0,0), thread (4,0,0)
+// EXPECT: __shfl_down_sync: lane 4 reads lane 20; the block ends with lane 19 of this warp
+// EXPECT-STDOUT: cudaErrorLaunchFailure
+// RUN: CUDA_CPU_SCHEDULE=forward
+// RUN: CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_SCHEDULE=random:2
 
 #include "cases.cuh"
 
@@ -87,4 +97,16 @@ __global__ void two_operations(int* x) {
 
 CASE(different_warp_operations) {
   run_on(32, [](int* d_x) { two_operations<<<1, 32>>>(d_x); });
+}
+
+__global__ void sum(int* x) {
+  int v = x[threadIdx.x];
+  for (int distance = 16; distance > 0; distance /= 2) {
+    v += __shfl_down_sync(0xffffffffu, v, distance);  // @add
+  }
+  if (threadIdx.x == 0) *x = v;
+}
+
+CASE(shuffle_past_the_block) {
+  std::puts(cudaGetErrorName(run_on(20, [](int* x) { sum<<<1, 20>>>(x); })));
 }
