@@ -2,11 +2,9 @@
 // How many launches does a kernel need before its time stays the same?
 //
 // launch=1, launch=2, ...   the time of that launch alone, by events, in a process that has
-// launched
-//                           nothing before. Neighbouring rows are far apart; all launches are
-//                           timed.
-// What comes first into a time is the loading of the code; a GPU that was idle may also clock
-// lower.
+//                           launched nothing before it. All launches are timed; the rows show
+//                           the first ones, and then fewer and fewer.
+// The first time has the loading of the code in it; a GPU that was idle may also clock lower.
 
 #include "../../../common/common.cuh"
 
