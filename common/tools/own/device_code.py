@@ -321,9 +321,11 @@ class Check:
             pairs = list(zip(tokens, tokens[1:]))
             # Before the parameters' end the name of a class is a type.
             exact = [t for _, t in pairs if t.begin >= behind and (t.text == word or name in self.sides.words([t]))]
-            if word in ("()", "[]"):  # behind the name of an object of that class, or else of a parameter, or of a member
-                for objects in (self.names_of(tokens, of_class), {t.text for t, after in pairs if after.text in (",", ")")},
-                                self.names_of(source.tokens, of_class)):
+            if re.match(r"operator(?!new|delete)\w", name):  # a conversion, which no token stands for
+                exact = []
+            if word in ("()", "[]"):  # behind the name of an object or a member of that class, or else of a parameter
+                for objects in (self.names_of(tokens, of_class), self.names_of(source.tokens, of_class),
+                                {t.text for t, after in pairs if after.text in (",", ")")}):
                     exact = exact or [t for before, t in pairs if t.text == word[0] and before.text in objects]
             if exact:
                 return path, source.line(exact[0].begin)
