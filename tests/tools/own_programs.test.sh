@@ -406,6 +406,7 @@ done
 expect "nothing else" [ "$(grep -c ': error: ' <<<"$err")" -eq 11 ]
 
 cat >work/at_its_call.cu <<'END'
+#include <functional>
 #include <vector>
 struct Complex {
   Complex(float r, float i) : re(r), im(i) {}
@@ -423,6 +424,13 @@ __global__ void evaluate(Polynomial p, float x, float* y) {
 template <class F> __global__ void apply(F f, float* y) {
   y[0] = f(y[0]);
 }
+template <class T> struct Outer {
+  template <class U> struct Inner { T get(U u) const { return u; } };
+};
+__global__ void functions(Outer<float>::Inner<int> in, std::function<float(float)> f, float* y) {
+  y[0] = in.get(1);
+  y[1] = f(y[0]);
+}
 int main() {
   float* y;
   cudaMalloc(&y, 16);
@@ -431,9 +439,11 @@ int main() {
 END
 own run FILE=work/at_its_call.cu
 expect_status 2
-expect_output "at_its_call.cu:8: error: device code calls 'Complex::Complex'"
-expect_output "at_its_call.cu:13: error: device code calls 'std::vector::operator[]'"
-expect_output "at_its_call.cu:16: error: device code calls a lambda of the host"
+expect_output "at_its_call.cu:9: error: device code calls 'Complex::Complex'"
+expect_output "at_its_call.cu:14: error: device code calls 'std::vector::operator[]'"
+expect_output "at_its_call.cu:17: error: device code calls a lambda of the host"
+expect_output "at_its_call.cu:23: error: device code calls 'Inner::get'"
+expect_output "at_its_call.cu:24: error: device code calls 'std::function::operator()'"
 
 cat >work/of_both.cu <<'END'
 #include <algorithm>

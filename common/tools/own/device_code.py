@@ -43,8 +43,17 @@ def name_of(text):
     operator = re.search(r"\boperator\b.*$", text)
     name = re.sub(r"\s", "", operator[0]) if operator else (re.search(r"~?\w+(?=(<.*>)?$)", text) or [""])[0]
     before = text[: operator.start()] if operator else re.sub(r"~?\w+(<.*>)?$", "", text)
-    outer = re.search(r"(\w+)(<[^ ]*>)?::$", before.replace(", ", ","))
-    return outer[1] if outer else "", name.replace("[]call", "()")
+    outer = re.search(r"\w+$", without_arguments(before[:-2])) if before.endswith("::") else None
+    return outer[0] if outer else "", name.replace("[]call", "()")
+
+
+def without_arguments(text):
+    """"std::function" of "std::function<int(int)>"."""
+    depth, at = 0, len(text)
+    while at > 0 and (depth or text[at - 1] == ">"):
+        at -= 1
+        depth += (text[at] == ">") - (text[at] == "<")
+    return text[:at]
 
 
 def begin_of_parameters(text):
@@ -320,13 +329,14 @@ class Check:
             tokens = [t for t in source.tokens if begin <= t.begin < end]
             pairs = list(zip(tokens, tokens[1:]))
             # Before the parameters' end the name of a class is a type.
-            exact = [t for _, t in pairs if t.begin >= behind and (t.text == word or name in self.sides.words([t]))]
+            behind_it = [(before, t) for before, t in pairs if t.begin >= behind]
+            exact = [t for _, t in behind_it if t.text == word or name in self.sides.words([t])]
             if re.match(r"operator(?!new|delete)\w", name):  # a conversion, which no token stands for
                 exact = []
             if word in ("()", "[]"):  # behind the name of an object or a member of that class, or else of a parameter
                 for objects in (self.names_of(tokens, of_class), self.names_of(source.tokens, of_class),
                                 {t.text for t, after in pairs if after.text in (",", ")")}):
-                    exact = exact or [t for before, t in pairs if t.text == word[0] and before.text in objects]
+                    exact = exact or [t for before, t in behind_it if t.text == word[0] and before.text in objects]
             if exact:
                 return path, source.line(exact[0].begin)
         path, begin, *_ = places[0] if places else (next(iter(self.sides.sources)), 0, 0)
