@@ -105,7 +105,7 @@ answers 0 "drew $figure" run draw $tree
 cp "$measured" "$copy/$measured"
 
 test_case "a picture whose counts are not X-ray's is not drawn"
-sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
+sed 's/,10,62,496,/,10,63,496,/' $stored >"$copy/$stored"
 complains_in_a_line 1 "X-ray counted" run draw $tree
 cp $stored "$copy/$stored"
 

@@ -118,7 +118,7 @@ binary_junk ex1 refused 0
 copied ex3 passed 3
 copier ex3 passed 3
 early_exit ex1 early 0
-early_exit ex2 early 0
+early_exit ex2 build 0
 edited_check ex1 failed 0
 edited_check ex2 failed 0
 edited_check ex3 refused 0

@@ -405,6 +405,46 @@ for refused in 17:Halve::operator 20:Length::metres 23:gain 26:weights 30:Length
 done
 expect "nothing else" [ "$(grep -c ': error: ' <<<"$err")" -eq 11 ]
 
+cat >work/at_its_call.cu <<'END'
+#include <functional>
+#include <vector>
+struct Complex {
+  Complex(float r, float i) : re(r), im(i) {}
+  __device__ Complex times(Complex o) const;
+  float re, im;
+};
+__device__ Complex Complex::times(Complex o) const {
+  return Complex(re * o.re - im * o.im, re * o.im + im * o.re);
+}
+struct Polynomial { std::vector<float> terms; };
+__global__ void evaluate(Polynomial p, float x, float* y) {
+  y[0] = x;
+  y[0] *= p.terms[0];
+}
+template <class F> __global__ void apply(F f, float* y) {
+  y[0] = f(y[0]);
+}
+template <class T> struct Outer {
+  template <class U> struct Inner { T get(U u) const { return u; } };
+};
+__global__ void functions(Outer<float>::Inner<int> in, std::function<float(float)> f, float* y) {
+  y[0] = in.get(1);
+  y[1] = f(y[0]);
+}
+int main() {
+  float* y;
+  cudaMalloc(&y, 16);
+  apply<<<1, 1>>>([](float x) { return 2 * x; }, y);
+}
+END
+own run FILE=work/at_its_call.cu
+expect_status 2
+expect_output "at_its_call.cu:9: error: device code calls 'Complex::Complex'"
+expect_output "at_its_call.cu:14: error: device code calls 'std::vector::operator[]'"
+expect_output "at_its_call.cu:17: error: device code calls a lambda of the host"
+expect_output "at_its_call.cu:23: error: device code calls 'Inner::get'"
+expect_output "at_its_call.cu:24: error: device code calls 'std::function::operator()'"
+
 cat >work/of_both.cu <<'END'
 #include <algorithm>
 #include <cstdio>
@@ -435,10 +475,12 @@ BOTH float either(float x) {
 #endif
 }
 template <class F> __global__ void apply(F f) { total += f(total); }
+template <class F> BOTH int call(F f) { return f(1); }
+int with_lambda(int n) { return call([n](int x) { return x + n + rand(); }); }
 __global__ void __launch_bounds__(std::min(256, 128), count) all(int scale) {
   static const int table[2] = {1, 2};
   Derived d, e = d;
-  auto more = [&](int x) { return d[x]; };
+  auto more = [&](int x) { return d[x] + call([](int y) { return y - 1; }); };
   int of_local[2] = {sizeof(rand()), 6};
   for (int x : {1, 2}) of_local[1] += x;
   total += std::abs(-1) + max(count, 2) + int(rsqrtf(1)) + pair.b + std::numeric_limits<int>::digits + int(third * 9) + table[threadIdx.x];
@@ -449,7 +491,7 @@ int main() {
   all<<<1, 1>>>(10);
   apply<<<1, 1>>>([] BOTH(int x) { return x; });
   OLD();
-  printf("total %d, %d\n", total, scale + int(twice(0.f) < 0) + int(max({pair, pair}) + rsqrtf(0, 1)));
+  printf("total %d, %d\n", total, scale + int(twice(0.f) < 0) + int(with_lambda(1) < 0) + int(max({pair, pair}) + rsqrtf(0, 1)));
 }
 END
 own run FILE=work/of_both.cu DEFINE="OLD=cudaDeviceSynchronize cudaThreadSynchronize=cudaDeviceSynchronize"

@@ -3,7 +3,7 @@
 //
 // loop_by_warp, loop_by_lane  loops of 1 to 32 lengths, one for a warp or one for a lane
 // short_agree, short_differ   an if with one statement on each side; do the lanes agree?
-// long_agree, long_differ     an if with eight statements on each side
+// long_agree, long_differ     an if with 16 steps of a chain on each side
 
 #include "../../../common/common.cuh"
 #include "forks.cuh"
@@ -85,7 +85,7 @@ const Pair kPairs[] = {
     {"loop_by_warp", "loop_by_lane", "loops of 1 to 32 lengths", take_loops, end_of_loop, kPaths},
     {"short_agree", "short_differ", "an if with one statement on each side", take_short_branches,
      end_of_short, 2},
-    {"long_agree", "long_differ", "an if with eight statements on each side", take_long_branches,
+    {"long_agree", "long_differ", "an if with 16 steps of a chain on each side", take_long_branches,
      end_of_long, 2},
 };
 

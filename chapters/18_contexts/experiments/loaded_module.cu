@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   add(table, device, "second_launch", "two launches of the same kernel",
       [](const Belongings& mine) { return call_by_runtime(mine), call_by_runtime(mine), true; });
 #if !defined(__CUDA_CPU__)
-  add(table, device, "from_ptx", "a module of 30 lines of PTX is loaded, and its kernel called",
+  add(table, device, "from_ptx", "a module of 21 lines of PTX is loaded, and its kernel called",
       [](const Belongings& mine) { return Loaded().call(mine) == 1; });
   if (table.wants("counts", "the module in two contexts")) {
     table.row("counts", timing_of({0}), 0, contexts_count_apart(device));

@@ -376,8 +376,9 @@ void check_other_work(const Checked& c, const Cell& cell) {
       fault == Fault::kLaunchBefore ? find_work(*c.d, cell.work) : nullptr;
   const auto one = [&](const Access& earlier) {
     if (is_seen_by_next(launch_before, earlier)) return;
-    if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
-        (earlier.use() & c.access.use() & kStrong) == 0) {
+    const unsigned of_either = earlier.use() | c.access.use();
+    const bool both_strong = (earlier.use() & c.access.use() & kStrong) != 0;
+    if (earlier && (of_either & kWrites) != 0 && (!both_strong || (of_either & kBlockOnly) != 0)) {
       add(c, earlier, cell.work, fault);
     }
   };

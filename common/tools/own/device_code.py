@@ -43,8 +43,17 @@ def name_of(text):
     operator = re.search(r"\boperator\b.*$", text)
     name = re.sub(r"\s", "", operator[0]) if operator else (re.search(r"~?\w+(?=(<.*>)?$)", text) or [""])[0]
     before = text[: operator.start()] if operator else re.sub(r"~?\w+(<.*>)?$", "", text)
-    outer = re.search(r"(\w+)(<[^ ]*>)?::$", before.replace(", ", ","))
-    return outer[1] if outer else "", name.replace("[]call", "()")
+    outer = re.search(r"\w+$", without_arguments(before[:-2])) if before.endswith("::") else None
+    return outer[0] if outer else "", name.replace("[]call", "()")
+
+
+def without_arguments(text):
+    """"std::function" of "std::function<int(int)>"."""
+    depth, at = 0, len(text)
+    while at > 0 and (depth or text[at - 1] == ">"):
+        at -= 1
+        depth += (text[at] == ">") - (text[at] == "<")
+    return text[:at]
 
 
 def begin_of_parameters(text):
@@ -81,7 +90,7 @@ class Sides:
         self.functions, self.variables = collections.defaultdict(set), collections.defaultdict(set)
         self.counts = collections.defaultdict(set)  # of functions: {(class, name): numbers of parameters}
         self.classes, self.namespaces = set(), set()
-        self.places = collections.defaultdict(list)  # of functions with a body: (path, begin, end)
+        self.places = collections.defaultdict(list)  # of functions with a body: (path, begin, end of the parameters, end)
         self.lambdas = []  # those that say where they run: the same
         for path, source in sources.items():
             self.read(path, source)
@@ -111,12 +120,12 @@ class Sides:
             if token.text == "namespace":
                 behind = itertools.takewhile(lambda t: t.kind == "name" or t.text == "::", outside[i + 1 :])
                 self.namespaces.update(t.text for t in behind if t.kind == "name")
-            if token.text == "]" and outside[i + 1].text in DEVICE | HOST:
+            if token.text == "]" and outside[i + 1].kind == "name" and self.side([outside[i + 1]]) != "host":
                 depth, last = 0, i
                 while last + 1 < len(outside) and (depth or outside[last].text != "}"):
                     last += 1
                     depth += (outside[last].text == "{") - (outside[last].text == "}")
-                self.lambdas.append((path, token.begin, outside[last].end))
+                self.lambdas.append((path, token.begin, token.begin, outside[last].end))
         at = 0
         for declared in sorted(source.declarations, key=lambda d: d.begin):
             if declared.kind not in ("function", "value", "other"):
@@ -163,7 +172,13 @@ class Sides:
         self.functions[key].add(self.side(head[:at]))
         self.counts[key].add(count_parameters(" ".join(texts[open_at:])))
         if declared.body:
-            self.places[key].append((path, declared.begin, declared.end))
+            depth, behind = 0, declared.begin
+            for token in head[open_at:]:
+                depth += (token.text == "(") - (token.text == ")")
+                if depth == 0:
+                    behind = token.begin
+                    break
+            self.places[key].append((path, declared.begin, behind, declared.end))
 
     def of_function(self, key):
         """Its side: "host", "device", "both" or "unknown"; "" for what the files do not declare, or not alike."""
@@ -256,6 +271,9 @@ class Check:
         of_class, name = name_of(text)
         text = text.partition(" [with ")[0]
         if "<lambda" in text and name == "":
+            if self.is_lambda_of_host(text):
+                return self.say(root, "operator()", "device code calls a lambda of the host: write a struct with a __device__ "
+                                "operator(), or [=] __device__ (...) and nvcc's option --extended-lambda")
             return self.look(key, root, seen)
         side = self.sides.of_function((of_class, name))
         declared = self.sides.counts.get((of_class, name))
@@ -289,6 +307,15 @@ class Check:
             return self.look(key, root, seen)
         return None
 
+    def is_lambda_of_host(self, text):
+        """For "main()::<lambda(int)>": whether that function is the host's, and no lambda in it says that it runs elsewhere."""
+        around = name_of(text[: text.index("::<lambda")]) if "::<lambda" in text else ("", "")
+        return self.sides.of_function(around) == "host" and not any(
+            path == lambda_path and begin <= lambda_begin < end
+            for path, begin, _, end in self.sides.places[around]
+            for lambda_path, lambda_begin, *_ in self.sides.lambdas
+        )
+
     def say(self, root, name, what, of_class=""):
         """Once for each place: the first in the function, or in a lambda, that names it, else where the function begins."""
         path, line = self.place(root, name, of_class)
@@ -297,17 +324,22 @@ class Check:
     def place(self, root, name, of_class):
         places = self.sides.places.get(root) or self.sides.places.get(("", root[1]), [])
         word = name.replace("operator", "").lstrip("~") if name != "operator" else name
-        for path, begin, end in places + self.sides.lambdas:
+        for path, begin, behind, end in places + self.sides.lambdas:
             source = self.sides.sources[path]
             tokens = [t for t in source.tokens if begin <= t.begin < end]
             pairs = list(zip(tokens, tokens[1:]))
-            exact = [t for _, t in pairs if t.text == word or name in self.sides.words([t])]
-            if word in ("()", "[]"):  # behind the name of an object of that class, or else of a parameter
-                objects = self.names_of(tokens, of_class) or {t.text for t, after in pairs if after.text in (",", ")")}
-                exact = [t for before, t in pairs if t.text == word[0] and before.text in objects]
+            # Before the parameters' end the name of a class is a type.
+            behind_it = [(before, t) for before, t in pairs if t.begin >= behind]
+            exact = [t for _, t in behind_it if t.text == word or name in self.sides.words([t])]
+            if re.match(r"operator(?!new|delete)\w", name):  # a conversion, which no token stands for
+                exact = []
+            if word in ("()", "[]"):  # behind the name of an object or a member of that class, or else of a parameter
+                for objects in (self.names_of(tokens, of_class), self.names_of(source.tokens, of_class),
+                                {t.text for t, after in pairs if after.text in (",", ")")}):
+                    exact = exact or [t for before, t in behind_it if t.text == word[0] and before.text in objects]
             if exact:
                 return path, source.line(exact[0].begin)
-        path, begin, _ = places[0] if places else (next(iter(self.sides.sources)), 0, 0)
+        path, begin, *_ = places[0] if places else (next(iter(self.sides.sources)), 0, 0)
         return path, self.sides.sources[path].line(begin)
 
     def names_of(self, tokens, of_class):

@@ -30,6 +30,22 @@ CASE(past_the_end) {
   run_on(1, [](int* y) { past_the_end<<<1, 2>>>(y); });
 }
 
+// No guard page follows a block whose size is no multiple of 16, so this is seen when it is freed.
+__global__ void into_the_slack(int* y, int n) {
+  int* const p = new int[n];  // @new_slack
+  for (int i = 0; i <= n; ++i) p[i] = n;
+  y[0] = p[0];
+  delete[] p;  // @delete_slack
+}
+
+// CASE: into_the_slack
+// EXPECT: {file}:{delete_slack}: error: something wrote past the end of memory from new, found when it was freed in kernel 'into_the_slack'
+// EXPECT: the allocation has 40 bytes
+// EXPECT: {file}:{new_slack}: note: allocated here by new
+CASE(into_the_slack) {
+  run_on(1, [](int* y) { into_the_slack<<<1, 1>>>(y, 10); });
+}
+
 __global__ void after_delete(int* y) {
   int* const p = new int[4]{};  // @new
   int* const q = p + y[0];
@@ -76,6 +92,11 @@ __global__ void lists(int* y, int** kept) {
     delete node;
   }
   free(nullptr);
+  for (int n = 1; n < 20; ++n) {
+    char* const text = static_cast<char*>(malloc(n));
+    for (int i = 0; i < n; ++i) text[i] = 'a';
+    free(text);
+  }
   alignas(Node) char room[sizeof(Node)];
   sum += (new (room) Node(4))->value;
   *y = sum;

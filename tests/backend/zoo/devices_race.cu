@@ -9,6 +9,18 @@
 // EXPECT: error: race: a
 // EXPECT: nothing orders the two
 //
+// CASE: scope_of_a_block
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{of_block}: error: race: an atomic for one block only in kernel 'count_in_block'
+// EXPECT: nothing orders the two
+//
+// CASE: scope_of_the_system
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
+// EXPECT-STATUS: 0
+// EXPECT-NOT: error
+// EXPECT-STDOUT: 64
+//
 // CASE: ordered
 // By an event; and each device writes a variable of its own at the same time.
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
@@ -53,6 +65,33 @@ int result_of_both(bool in_order) {
   CUDA_CHECK(cudaEventDestroy(stored));
   return value;
 }
+
+__global__ void count_in_block(int* sum) {
+  atomicAdd_block(sum, 1);  // @of_block
+}
+
+__global__ void count(int* sum) { atomicAdd_system(sum, 1); }
+
+// Both devices at the same time.
+void count_with(void (*kernel)(int*)) {
+  int* sum = nullptr;
+  CUDA_CHECK(cudaMallocManaged(&sum, sizeof *sum));
+  *sum = 0;
+  for (int device = 0; device < 2; ++device) {
+    CUDA_CHECK(cudaSetDevice(device));
+    kernel<<<1, 32>>>(sum);
+  }
+  for (int device = 0; device < 2; ++device) {
+    CUDA_CHECK(cudaSetDevice(device));
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  std::printf("%d\n", *sum);
+  CUDA_CHECK(cudaFree(sum));
+}
+
+CASE(scope_of_a_block) { count_with(count_in_block); }
+
+CASE(scope_of_the_system) { count_with(count); }
 
 CASE(race) { std::printf("%d\n", result_of_both(false)); }
 

@@ -83,6 +83,16 @@ void device_free(void* pointer, Site site, const void* caller) {
     if (is_known) it.notes = {origin_note(range), freed_note(range)};
     stop_grid(it);
   }
+  const char* where = "";
+  if (is_device_address(pointer) && slack_is_damaged(base, &where)) {
+    Report it = report_here(
+        format("something wrote %s memory from %s, found when it was freed", where, range.call),
+        caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress,
+        {format("the allocation has %zu bytes", range.size)},
+        "guard the index; make sanitize BACKEND=cpu names the line that wrote");
+    it.notes = {origin_note(range)};
+    stop_grid(it);
+  }
   DeviceHeap& heap = device_heap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
   heap.used -= range.size;
@@ -158,14 +168,16 @@ void* operator new[](std::size_t bytes, cuda_cpu::Site site) noexcept {
 }
 
 #if !defined(CUDA_CPU_ASAN)
-// In place of the library's, which free as well; a program may have others.
-#define CUDA_CPU_DELETE(...)                                          \
-  __attribute__((weak)) void operator delete __VA_ARGS__ noexcept {   \
-    if (cuda_cpu::is_device_address(p) && cuda_cpu::in_kernel()) {    \
-      cuda_cpu::device_free(p, {"", 0}, __builtin_return_address(0)); \
-    } else {                                                          \
-      std::free(p);                                                   \
-    }                                                                 \
+// In place of the library's, which free as well; a program may have others. The call is the byte
+// before where it returns to, which may be the next line's.
+#define CUDA_CPU_DELETE(...)                                                        \
+  __attribute__((weak)) void operator delete __VA_ARGS__ noexcept {                 \
+    if (cuda_cpu::is_device_address(p) && cuda_cpu::in_kernel()) {                  \
+      const void* const call = static_cast<char*>(__builtin_return_address(0)) - 1; \
+      cuda_cpu::device_free(p, {"", 0}, call);                                      \
+    } else {                                                                        \
+      std::free(p);                                                                 \
+    }                                                                               \
   }
 CUDA_CPU_DELETE((void* p))
 CUDA_CPU_DELETE([](void* p))
