@@ -82,6 +82,8 @@ EXECUTED_COUNTERS = {
     for space in ("shared", "global")
     for short, operation in (("ld", "load"), ("st", "store"))
 }
+# ncu runs a launch several times, and the programs repeat theirs: only those whose counts are compared are looked at.
+FIRST_OF_EACH = ["--filter-mode", "per-launch-config", "--kernel-name-base", "mangled", "--launch-count", "1"]
 BRANCH_COUNTER = "smsp__sass_branch_targets_threads_divergent.sum"
 PARTINGS = ("branch", "part", "partings")
 LAUNCH = ("kernel", "arguments", "launch", "grid", "block")
@@ -149,7 +151,7 @@ def predicted_launches(program, words):
 def measured_launches(program, words, counters):
     """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
     metrics = sorted({m for counter in [*counters, *COUNTERS_OF_COPIES.values()] for m in counter.split("+")})
-    rows, _ = ncu.read([f"build/gpu/{program}", *words], metrics, ["--cache-control", "none", "--print-units", "base"])
+    rows, _ = ncu.read([f"build/gpu/{program}", *words], metrics, FIRST_OF_EACH + ["--cache-control", "none", "--print-units", "base"])
     first, launches = {}, {}
     for row in rows:
         extent = lambda text: re.sub(r"[() ]", "", text).replace(",", "x")
