@@ -300,7 +300,7 @@ void add_users(const Program& p) {
       },
       [&] { return mine_is_current() && taker.was_right(); });
   add_repeated(
-      p, "hands_free", "the same two threads, and no context", [&] { idler.call(); },
+      p, "hands_free", "another such thread, and no context", [&] { idler.call(); },
       mine_is_current);
 }
 
