@@ -23,7 +23,7 @@ inline double peak_fp32_gflops(const Device& d) {
 }
 
 /// Nanoseconds of a clock that all multiprocessors share (PTX %globaltimer; C++ has no name for
-/// it). It ticks about once in a microsecond. Unlike clock64(), which counts the cycles of one
+/// it). On an H200 it ticks every 32 ns. Unlike clock64(), which counts the cycles of one
 /// multiprocessor, its values may be compared between blocks.
 __device__ inline std::uint64_t global_timer_ns() {
 #ifdef __CUDA_CPU__
