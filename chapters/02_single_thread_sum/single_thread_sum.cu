@@ -52,7 +52,7 @@ __global__ void sum_device_pointer_variable(const int* x, std::size_t n) {
   device_result_pointer->cycles = clock64() - begin;
 }
 
-// An array in device memory. The host copies one place of it by the array's name and an offset.
+// An array in device memory. The host asks where it lies, and copies one place of it.
 constexpr unsigned kPlaces = 4, kPlace = 2;
 __device__ Result device_results[kPlaces];
 

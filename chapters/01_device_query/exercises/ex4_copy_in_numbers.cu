@@ -16,7 +16,7 @@ constexpr int kWarps = -1;     // TODO: of copy_words, in all blocks; a warp doe
 constexpr int kRequests = -1;  // TODO: loads of copy_words: one for each warp with a word to copy
 constexpr int kIntRequests = -1;  // TODO: loads of copy_ints, counted likewise
 
-// How many sectors of 32 bytes does one load of a warp touch?
+// How many sectors of 32 bytes does one load of a warp of block 0 touch?
 constexpr int kSectorsOf32Lanes = -1;     // TODO: copy_words, all lanes have a word
 constexpr int kSectorsOf22Lanes = -1;     // TODO: copy_words, lanes 0 to 21 have a word
 constexpr int kSectorsOf32IntLanes = -1;  // TODO: copy_ints, all lanes have an int
