@@ -247,6 +247,7 @@ std::shared_ptr<Moment> awaited_rendezvous(const AllStreams& s, Need& need) {
 int run_needed(Need need, bool is_asked_for = true) {
   AllStreams& s = all_streams();
   std::unique_lock<std::recursive_mutex> one(s.running);
+  rendezvous_rules.proceed();  // other processes may wait for that
   std::unique_lock<std::mutex> lock(s.mutex);
   if (is_asked_for) ++s.asked;
   close_need(s, &need);
@@ -257,12 +258,17 @@ int run_needed(Need need, bool is_asked_for = true) {
     CUstream_st* const stream = pick_stream(s, need, is_asked_for);
     if (stream == nullptr) {
       if (close_need(s, &need)) continue;  // for a rendezvous, what comes next
-      const auto awaited = is_asked_for ? awaited_rendezvous(s, need) : nullptr;
+      const std::shared_ptr<Moment> awaited = awaited_rendezvous(s, need);
       if (awaited == nullptr) break;
       opened.reset();
       lock.unlock();
       const auto now = std::chrono::steady_clock::now();
-      if (rendezvous_rules.proceed()) {
+      const bool others_have_come = rendezvous_rules.proceed();
+      if (!others_have_come && !is_asked_for) {
+        lock.lock();
+        break;
+      }
+      if (others_have_come) {
         latest = now;
       } else {
         one.unlock();  // for other host threads

@@ -6,7 +6,8 @@
 #include "calls.h"
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <cstdio>
 #include <utility>
 
 #include "../../engine/state/observer.h"
@@ -315,16 +316,26 @@ ncclResult_t ncclGetVersion(int* version) {
 
 // The texts are what the library of that version prints.
 const char* ncclGetErrorString(ncclResult_t result) {
-  constexpr const char* kTexts[] = {"no error",
-                                    "unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
-                                    "unhandled system error (run with NCCL_DEBUG=INFO for details)",
-                                    "internal error - please report this issue to the NCCL "
-                                    "developers",
-                                    "invalid argument (run with NCCL_DEBUG=WARN for details)",
-                                    "invalid usage (run with NCCL_DEBUG=WARN for details)",
-                                    "remote process exited or there was a network error",
-                                    "NCCL operation in progress"};
-  return result >= 0 && result < ncclNumResults ? kTexts[result] : "unknown result code";
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
+    case ncclSystemError:
+      return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
+    case ncclInternalError:
+      return "internal error - please report this issue to the NCCL developers";
+    case ncclInvalidArgument:
+      return "invalid argument (run with NCCL_DEBUG=WARN for details)";
+    case ncclInvalidUsage:
+      return "invalid usage (run with NCCL_DEBUG=WARN for details)";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    case ncclInProgress:
+      return "NCCL operation in progress";
+    default:
+      return "unknown result code";
+  }
 }
 
 const char* ncclGetLastError(ncclComm_t) { return last_error.c_str(); }
@@ -333,7 +344,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   if (begin_call() != 0) return ncclUnhandledCudaError;
   if (id == nullptr) return ncclInvalidArgument;
   *id = {};
-  std::strncpy(id->internal, new_board_name().c_str(), sizeof id->internal - 1);
+  std::snprintf(id->internal, sizeof id->internal, "%s", new_board_name().c_str());
   return ncclSuccess;
 }
 
@@ -346,14 +357,19 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices, S
                device_count() == 1 ? "is" : "are", device_count(), device_count() == 1 ? "" : "s"),
         {}, "CUDA_CPU_DEVICES says how many there are");
   }
-  std::vector<int> chosen;
-  for (int rank = 0; rank < count; ++rank) {
-    chosen.push_back(devices != nullptr ? devices[rank] : rank);
-    if (is_device(chosen.back())) continue;
-    return refuse(site, ncclInvalidArgument,
-                  format("ncclCommInitAll: there is no device %d", chosen.back()));
+  static std::atomic<int> made{0};
+  NcclSeat seat{comms, count, 0, 0, {}, site};
+  std::snprintf(seat.id.internal, sizeof seat.id.internal, "within the process %d", ++made);
+  std::vector<NcclSeat> seats;
+  for (; seat.rank < count; ++seat.rank, ++seat.to) {
+    seat.device = devices != nullptr ? devices[seat.rank] : seat.rank;
+    if (!is_device(seat.device)) {
+      return refuse(site, ncclInvalidArgument,
+                    format("ncclCommInitAll: there is no device %d", seat.device));
+    }
+    seats.push_back(seat);
   }
-  return make_communicators(comms, chosen, site);
+  return make_communicators("ncclCommInitAll", seats, true);
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, Site site) {
@@ -364,8 +380,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     error =
         refuse(site, ncclInvalidArgument, format("ncclCommInitRank as rank %d of %d", rank, ranks),
                {format("the CPU backend has up to %d ranks, and they count from 0", kMaxRanks)});
-  } else if (std::strncmp(id.internal, "cuda_cpu_nccl_", 14) != 0 ||
-             std::strchr(id.internal, '/') != nullptr) {
+  } else if (!is_board_name(id.internal)) {
     error =
         refuse(site, ncclInvalidArgument,
                format("ncclCommInitRank of rank %d: the id comes from no ncclGetUniqueId", rank),
