@@ -296,6 +296,28 @@ TEST_CASE("a collective comes after what is in its rank's stream, and before wha
   CHECK(ranks.read(0, x[0], kN) == std::vector<int>(kN, 126));
 }
 
+TEST_CASE("the calls of a communicator keep their order in different streams") {
+  Ranks ranks;
+  cudaStream_t other[kRanks];
+  int* x[kRanks];
+  for (int r = 0; r < kRanks; ++r) {
+    x[r] = ranks.on(r, std::vector<int>{0});
+    REQUIRE(cudaStreamCreate(&other[r]) == cudaSuccess);
+    add<<<1, 1, 0, ranks.stream[r]>>>(x[r], 1, r);
+  }
+  ranks.group([&](int r) {  // 6
+    return ncclAllReduce(x[r], x[r], 1, ncclInt, ncclSum, ranks.comm[r], ranks.stream[r]);
+  });
+  ranks.group([&](int r) {  // 24, and 0 without what came before
+    return ncclAllReduce(x[r], x[r], 1, ncclInt, ncclSum, ranks.comm[r], other[r]);
+  });
+  for (int r = 0; r < kRanks; ++r) {
+    REQUIRE(cudaStreamSynchronize(other[r]) == cudaSuccess);
+    CHECK(ranks.read(r, x[r], 1)[0] == 24);
+    cudaStreamDestroy(other[r]);
+  }
+}
+
 TEST_CASE("a result is not there before its stream is waited for") {
   Ranks ranks;
   int* mapped[kRanks];
