@@ -423,6 +423,20 @@ TEST_CASE("versions, texts of errors, and a communicator that was destroyed") {
   CHECK(std::string(ncclGetErrorString(ncclInvalidUsage)).find("invalid usage") == 0);
   CHECK(ncclGroupEnd() == ncclInvalidUsage);
   CHECK(is_explained("ncclGroupEnd without ncclGroupStart"));
+  int* const x = ranks.on(0, std::vector<int>(4, 1));
+  const auto all_reduce = [&](int* from, int* to, std::size_t n, ncclDataType_t type) {
+    return ncclAllReduce(from, to, n, type, ncclSum, ranks.comm[0], ranks.stream[0]);
+  };
+  CHECK(all_reduce(x, x, std::size_t{1} << 62, ncclInt) == ncclInvalidArgument);
+  CHECK(is_explained("4611686018427387904 elements"));
+  CHECK(all_reduce(x, x + 1, 3, ncclInt) == ncclInvalidArgument);
+  CHECK(is_explained("sendbuff and recvbuff overlap"));
+  CHECK(all_reduce(x + 1, x + 1, 1, ncclDouble) == ncclInvalidArgument);
+  CHECK(is_explained("misaligned"));
+  CHECK(all_reduce(nullptr, x, 1, ncclInt) == ncclInvalidArgument);
+  CHECK(is_explained("sendbuff is a null pointer"));
+  CHECK(ncclSend(x, 1, ncclInt, 4, ranks.comm[0], ranks.stream[0]) == ncclInvalidArgument);
+  CHECK(is_explained("there is no rank 4"));
   ncclComm_t one = nullptr;
   const int device = 1;
   REQUIRE(ncclCommInitAll(&one, 1, &device) == ncclSuccess);
@@ -447,4 +461,12 @@ TEST_CASE("an abort lets the stream go on") {
   CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
   CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
   cudaFree(x);
+  // Its work may come to the rendezvous later, when the buffer is gone.
+  REQUIRE(ncclCommInitAll(comm, 2, nullptr) == ncclSuccess);
+  REQUIRE(cudaMalloc(&x, sizeof(int)) == cudaSuccess);
+  REQUIRE(ncclAllReduce(x, x, 1, ncclInt, ncclSum, comm[0], nullptr) == ncclSuccess);
+  CHECK(ncclCommAbort(comm[0]) == ncclSuccess);
+  cudaFree(x);
+  CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
+  CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
 }

@@ -54,6 +54,7 @@ struct AllStreams {
   std::chrono::steady_clock::time_point reached;
   std::uint64_t asked = 0;  // how often work was put on a stream or waited for
   bool has_onlooker = false;
+  bool serves_others = false;  // some work was awaited by another process
   std::uint64_t random = schedule().seed * 2 + 1;
 
   AllStreams() {
@@ -167,7 +168,8 @@ CUstream_st* pick_stream(AllStreams& s, Need& need, bool is_asked_for) {
     if (stream->queue.empty()) continue;
     const bool needed = stream->queue.front().sequence <= need[stream];
     any_needed = any_needed || needed;
-    const bool is_wanted = needed || eager_others || is_awaited_elsewhere(stream);
+    const bool is_wanted =
+        needed || eager_others || (s.serves_others && is_awaited_elsewhere(stream));
     if (is_wanted && is_ready(s, stream)) ready.push_back(stream);
   }
   if (!any_needed || ready.empty()) return nullptr;
@@ -493,6 +495,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       work.marks->sequence = sequence;
       work.marks->ended = stream->ended;
     }
+    s.serves_others = s.serves_others || work.is_awaited_elsewhere;
     stream->queue.push_back(std::move(work));
     stream->latest = sequence;
     host_is_behind = order_is_kept();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a thread calls is kept until its group ends, and a call outside of a group is a group of
 // its own. Then each rank's part is put on its streams, as two pieces of work: one comes to the
-// rendezvous, and the other waits for its end. A stream that comes to it and finds the others
-// missing goes on with nothing.
+// rendezvous, and the other waits for its end.
 #include "calls.h"
 
 #include <algorithm>
@@ -22,6 +21,9 @@
 
 namespace cuda_cpu {
 namespace {
+
+// Their bytes, once for each rank, are a size.
+constexpr std::size_t kMostElements = ~std::size_t{0} / sizeof(double) / kMaxRanks;
 
 /// A call with the rank that it is for.
 struct Called {
@@ -45,7 +47,7 @@ struct Group {
 };
 thread_local Group group;
 
-std::string last_error;
+thread_local std::string last_error;
 
 /// Success, or why the call cannot be made.
 ncclResult_t begin_nccl_call(const char* call, ncclComm_t comm, Site site) {
@@ -110,6 +112,11 @@ ncclResult_t check_call(const ncclComm& comm, NcclOperation* it) {
   if (!is_known(terms.type)) {
     return refuse(it->site, ncclInvalidArgument,
                   format("%s: there is no type %d", of_rank.c_str(), static_cast<int>(terms.type)));
+  }
+  if (terms.count > kMostElements) {
+    return refuse(it->site, ncclInvalidArgument,
+                  format("%s: %zu elements", of_rank.c_str(), terms.count), {},
+                  "is a number negative that became a size?");
   }
   if (terms.op < ncclSum || terms.op > ncclNumOps) {
     return refuse(

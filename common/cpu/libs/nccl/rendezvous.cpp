@@ -422,6 +422,7 @@ int stop_clique(Clique* clique, ncclResult_t result, Report it) {
 }
 
 int come_to(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, const CUstream_st* stream) {
+  if (!comm->is_live) return 0;  // aborted
   for (const NcclOperation& it : launch->operations) {
     if (it.stream != stream) continue;
     Report fault = fault_of(*comm, it);  // freed since?
