@@ -462,11 +462,15 @@ TEST_CASE("an abort lets the stream go on") {
   CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
   cudaFree(x);
   // Its work may come to the rendezvous later, when the buffer is gone.
+  cudaStream_t other = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking) == cudaSuccess);
   REQUIRE(ncclCommInitAll(comm, 2, nullptr) == ncclSuccess);
-  REQUIRE(cudaMalloc(&x, sizeof(int)) == cudaSuccess);
+  REQUIRE(cudaMallocAsync(&x, sizeof(int), other) == cudaSuccess);
   REQUIRE(ncclAllReduce(x, x, 1, ncclInt, ncclSum, comm[0], nullptr) == ncclSuccess);
   CHECK(ncclCommAbort(comm[0]) == ncclSuccess);
-  cudaFree(x);
-  CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
   CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
+  CHECK(cudaFreeAsync(x, other) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(other) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
+  CHECK(cudaStreamDestroy(other) == cudaSuccess);
 }

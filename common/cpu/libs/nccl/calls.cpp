@@ -182,32 +182,56 @@ ncclResult_t check_sends_to_itself(const ncclComm& comm, const NcclLaunch& launc
       {}, "put both between the same ncclGroupStart and ncclGroupEnd");
 }
 
-/// Puts one of the two pieces of work of each stream on it.
-int submit_all(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, bool comes,
-               const std::shared_ptr<Moment>& before) {
-  for (CUstream_st* const stream : launch->streams) {
-    const auto first = std::find_if(launch->operations.begin(), launch->operations.end(),
-                                    [&](const auto& it) { return it.stream == stream; });
-    Work work;
-    work.label = {name_of(first->terms.call), first->site};
-    work.needs_device_memory = false;
-    if (comes) {
-      work.after = before;  // a rank's launches do not overtake each other
-      work.rendezvous = comm->clique;
-      work.is_awaited_elsewhere = !comm->clique->is_within_process;
-      work.run = [=] { return come_to(comm, launch, stream); };
-    } else {
-      work.after = launch->done;
-      if (observer != nullptr) {
-        work.run = [=] {
-          for (const NcclOperation& it : launch->operations) {
-            if (it.stream != stream) continue;
-            tell_of_range(it.to, it.terms.bytes_written(comm->rank, comm->clique->ranks), true,
-                          name_of(it.terms.call), it.site);
-          }
-          return 0;
-        };
-      }
+/// One rank's part of a group.
+struct OfRank {
+  ncclComm* comm;
+  std::shared_ptr<NcclLaunch> launch;
+};
+
+/// Work that stands for the first call in a stream.
+Work work_of(const NcclLaunch& launch, const CUstream_st* stream) {
+  const auto first = std::find_if(launch.operations.begin(), launch.operations.end(),
+                                  [&](const auto& it) { return it.stream == stream; });
+  Work work;
+  work.label = {name_of(first->terms.call), first->site};
+  work.needs_device_memory = false;
+  return work;
+}
+
+/// The streams come to the rendezvous, each after what the rank's launch before did in others.
+int submit_coming(const OfRank& it) {
+  for (CUstream_st* const stream : it.launch->streams) {
+    for (const std::shared_ptr<Moment>& before : it.comm->last) {
+      Work wait = work_of(*it.launch, stream);
+      wait.after = before;
+      if (const int error = submit(stream, std::move(wait))) return error;
+    }
+    Work work = work_of(*it.launch, stream);
+    work.rendezvous = it.comm->clique;
+    work.is_awaited_elsewhere = !it.comm->clique->is_within_process;
+    work.run = [it, stream] { return come_to(it.comm, it.launch, stream); };
+    if (const int error = submit(stream, std::move(work))) return error;
+  }
+  return 0;
+}
+
+/// The streams go on when all is done.
+int submit_going_on(const OfRank& it) {
+  it.comm->last.clear();
+  for (CUstream_st* const stream : it.launch->streams) {
+    Work work = work_of(*it.launch, stream);
+    work.after = it.launch->done;
+    work.marks = it.comm->last.emplace_back(std::make_shared<Moment>());
+    if (observer != nullptr) {
+      work.run = [it, stream] {
+        const int rank = it.comm->rank, ranks = it.comm->clique->ranks;
+        for (const NcclOperation& one : it.launch->operations) {
+          if (one.stream != stream) continue;
+          tell_of_range(one.to, one.terms.bytes_written(rank, ranks), true, name_of(one.terms.call),
+                        one.site);
+        }
+        return 0;
+      };
     }
     if (const int error = submit(stream, std::move(work))) return error;
   }
@@ -215,17 +239,12 @@ int submit_all(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, bool c
 }
 
 ncclResult_t launch_all(std::vector<Called> calls, bool is_grouped) {
-  struct OfRank {
-    ncclComm* comm;
-    std::shared_ptr<NcclLaunch> launch;
-    std::shared_ptr<Moment> before;
-  };
   std::vector<OfRank> ranks;
   for (Called& one : calls) {
     const auto is_its = [&](const OfRank& it) { return it.comm == one.comm; };
     auto found = std::find_if(ranks.begin(), ranks.end(), is_its);
     if (found == ranks.end()) {
-      found = ranks.insert(ranks.end(), {one.comm, std::make_shared<NcclLaunch>(), nullptr});
+      found = ranks.insert(ranks.end(), {one.comm, std::make_shared<NcclLaunch>()});
     }
     auto& streams = found->launch->streams;
     if (std::find(streams.begin(), streams.end(), one.operation.stream) == streams.end()) {
@@ -246,14 +265,13 @@ ncclResult_t launch_all(std::vector<Called> calls, bool is_grouped) {
       launch.thread = std::this_thread::get_id();
       launch.streams_to_come = launch.streams.size();
       launch.done->rendezvous = it.comm->clique;
-      it.before = std::exchange(it.comm->last, launch.done);
       it.comm->launches.push_back(it.launch);
       it.comm->clique->board->seat(it.comm->rank).called += launch.operations.size();
     }
   }
   int error = 0;
   for (OfRank& it : ranks) {
-    if (error == 0) error = submit_all(it.comm, it.launch, true, it.before);
+    if (error == 0) error = submit_coming(it);
   }
   // What comes after the rendezvous comes after what all ranks of the group did before.
   for (OfRank& it : ranks) {
@@ -265,7 +283,7 @@ ncclResult_t launch_all(std::vector<Called> calls, bool is_grouped) {
     }
   }
   for (OfRank& it : ranks) {
-    if (error == 0) error = submit_all(it.comm, it.launch, false, nullptr);
+    if (error == 0) error = submit_going_on(it);
   }
   return error == 0 ? ncclSuccess : ncclUnhandledCudaError;
 }

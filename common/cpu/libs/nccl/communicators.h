@@ -50,7 +50,7 @@ struct ncclComm {
   int rank = 0, device = 0;
   bool is_live = true, is_finalized = false;
   std::deque<std::shared_ptr<cuda_cpu::NcclLaunch>> launches;  ///< that are not done
-  std::shared_ptr<cuda_cpu::Moment> last;                      ///< of the latest launch
+  std::vector<std::shared_ptr<cuda_cpu::Moment>> last;  ///< when the latest launch's streams go on
   std::uint64_t sent[cuda_cpu::kMaxRanks] = {}, received[cuda_cpu::kMaxRanks] = {};
 };
 
