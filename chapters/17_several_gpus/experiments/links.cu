@@ -57,6 +57,7 @@ struct Link {
 
   void poison() const {
     ranks.each([&](const Rank& rank) { ends[rank.number].got.poison(); });
+    ranks.wait();  // nothing orders one device's memset before another one's copy
   }
   // Whether the first words that a rank got are those that the other one gives.
   bool has_got(std::size_t number, std::size_t words) const {
