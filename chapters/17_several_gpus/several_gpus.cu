@@ -232,6 +232,8 @@ class SumOfSquares {
     NCCL_CHECK(ncclGroupEnd());
   }
 
+  Sum expected() const { return expected_; }
+
   bool one_is_right() const {
     ranks_.wait();
     return equals("sum of one", parts_[0].sum.download()[0], expected_);
@@ -309,6 +311,9 @@ class Product {
     NCCL_CHECK(ncclGroupEnd());
     multiply_parts();
   }
+
+  // The rows of C that a rank has computed.
+  const DeviceArray<float>& rows_of(const Rank& rank) const { return parts_[rank.number].c; }
 
   // C w = A (B w) for a column w of random 64-bit numbers, modulo 2^64 (Freivalds, 1977). Each
   // element of C counts, and a wrong C passes with a probability of about 2^-64.
