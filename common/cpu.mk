@@ -151,6 +151,7 @@ binaries_of = $(foreach s,$(filter %.cu,$1),$(if $(filter chapters/%,$s),$(call 
 $(call in_each,$(call binaries_of,$(call users_of,cublas))): $$(libraries)/libcublas.a
 $(call in_each,$(call binaries_of,$(call users_of,driver))): $$(libraries)/driver.o
 $(call in_each,$(call binaries_of,$(call users_of,graphs))): $$(libraries)/graphs.o
+$(call in_each,$(call binaries_of,$(call users_of,nccl))): $$(libraries)/nccl.o
 $(call in_each,$(call binaries_of,$(call users_of,textures))): $$(libraries)/textures.o
 
 $(call in_each,$(CHAPTER_PROGRAMS) $(ZOO_NAMES) $(BENCH_NAMES) $(CU_TEST_NAMES) $(CPP_TEST_NAMES)): build/$$(variant)/libcudacpu.a

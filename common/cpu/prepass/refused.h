@@ -110,6 +110,13 @@ constexpr Refused kRefused[] = {
      {"cudaLibraryLoadData cudaLibraryLoadFromFile cudaLibraryGetKernel cudaLibraryUnload "
       "cudaGetKernel",
       "cudaLibrary_t"}},
+    {"of NCCL communicators, collectives, sends and receives",
+     {"ncclMemAlloc ncclMemFree ncclCommInitRankConfig ncclCommInitRankScalable ncclCommSplit "
+      "ncclCommShrink ncclCommRevoke ncclCommRegister ncclCommDeregister ncclCommWindowRegister "
+      "ncclCommWindowDeregister ncclRedOpCreatePreMulSum ncclRedOpDestroy ncclAlltoAll ncclGather "
+      "ncclScatter ncclGroupSimulateEnd ncclResetDebugInit",
+      "ncclConfig_t ncclWindow_t ncclSimInfo_t ncclScalarResidence_t",
+      "ncclFloat8e4m3 ncclFloat8e5m2 NCCL_CONFIG_INITIALIZER"}},
     {"no green contexts", {"cudaGreenCtxCreate", "cudaExecutionContext_t"}},
 };
 
@@ -160,7 +167,6 @@ constexpr RefusedHeader kRefusedHeaders[] = {
     {"cusparse", "cuSPARSE"},
     {"cutensor", "cuTENSOR"},
     {"npp", "NPP"},
-    {"nccl.h", "NCCL"},
     {"nvJitLink.h", "nvJitLink"},
     {"nvjpeg.h", "nvJPEG"},
     {"nvml.h", "NVML; cudaGetDeviceProperties names the device"},

@@ -19,6 +19,7 @@
 #include "contexts.h"
 #include "errors.h"
 #include "host_function.h"
+#include "rendezvous.h"
 
 namespace cuda_cpu {
 namespace {
@@ -101,10 +102,22 @@ bool is_waited_for(const CUstream_st& other, const CUstream_st& stream) {
   return &other == &stream || (stream.is_default && are_in_order(stream, other));
 }
 
+/// The next work of each stream that comes to a rendezvous is needed. True if some was not before.
+bool raise_need(AllStreams& s, Need* need, const void* rendezvous) {
+  bool changed = false;
+  for (CUstream_st* const stream : s.streams) {
+    const auto next = std::find_if(stream->queue.begin(), stream->queue.end(),
+                                   [&](const Work& one) { return one.rendezvous == rendezvous; });
+    if (next != stream->queue.end()) changed = raise_need(need, stream, next->sequence) || changed;
+  }
+  return changed;
+}
+
 /// Adds what the needed work itself depends on. Earlier work of the same stream is implied. There
-/// remain events, and streams that run in order.
-void close_need(AllStreams& s, Need* need) {
-  for (bool changed = true; changed;) {
+/// remain events, rendezvous, and streams that run in order. True if anything was added.
+bool close_need(AllStreams& s, Need* need) {
+  bool any = false;
+  for (bool changed = true; changed; any = any || changed) {
     changed = false;
     for (CUstream_st* const stream : s.streams) {
       const std::uint64_t limit = (*need)[stream];
@@ -113,9 +126,11 @@ void close_need(AllStreams& s, Need* need) {
         if (work.sequence > limit) break;
         last = work.sequence;
         const Moment* const after = work.after.get();
-        if (after != nullptr && !after->done) {
-          changed = raise_need(need, after->stream, after->sequence) || changed;
-        }
+        if (after == nullptr || after->done) continue;
+        changed =
+            (after->rendezvous != nullptr ? raise_need(s, need, after->rendezvous)
+                                          : raise_need(need, after->stream, after->sequence)) ||
+            changed;
       }
       if (last == 0) continue;
       for (CUstream_st* const other : s.streams) {
@@ -123,6 +138,13 @@ void close_need(AllStreams& s, Need* need) {
       }
     }
   }
+  return any;
+}
+
+/// Whether other processes wait for work of this stream.
+bool is_awaited_elsewhere(const CUstream_st* stream) {
+  return std::any_of(stream->queue.begin(), stream->queue.end(),
+                     [](const Work& work) { return work.is_awaited_elsewhere; });
 }
 
 bool is_ready(const AllStreams& s, const CUstream_st* stream) {
@@ -145,7 +167,8 @@ CUstream_st* pick_stream(AllStreams& s, Need& need, bool is_asked_for) {
     if (stream->queue.empty()) continue;
     const bool needed = stream->queue.front().sequence <= need[stream];
     any_needed = any_needed || needed;
-    if ((needed || eager_others) && is_ready(s, stream)) ready.push_back(stream);
+    const bool is_wanted = needed || eager_others || is_awaited_elsewhere(stream);
+    if (is_wanted && is_ready(s, stream)) ready.push_back(stream);
   }
   if (!any_needed || ready.empty()) return nullptr;
   const auto earlier = [](const CUstream_st* a, const CUstream_st* b) {
@@ -211,17 +234,45 @@ void host_learns(AllStreams& s, const StreamOrder& what) {
   if (!host_is_behind) s.host_caught_up = s.sequence.load();
 }
 
+/// The rendezvous that needed work waits for; null where there is none.
+std::shared_ptr<Moment> awaited_rendezvous(const AllStreams& s, Need& need) {
+  for (const CUstream_st* const stream : s.streams) {
+    if (stream->queue.empty() || stream->queue.front().sequence > need[stream]) continue;
+    const std::shared_ptr<Moment>& after = stream->queue.front().after;
+    if (after != nullptr && !after->done && after->rendezvous != nullptr) return after;
+  }
+  return nullptr;
+}
+
 int run_needed(Need need, bool is_asked_for = true) {
   AllStreams& s = all_streams();
-  const std::lock_guard<std::recursive_mutex> one(s.running);
+  std::unique_lock<std::recursive_mutex> one(s.running);
   std::unique_lock<std::mutex> lock(s.mutex);
   if (is_asked_for) ++s.asked;
   close_need(s, &need);
   claim_signals();
   std::optional<OpenMemory> opened;  // by a kernel, closed for host functions and at the end
+  auto latest = std::chrono::steady_clock::now();
   while (sticky_error() == 0) {
     CUstream_st* const stream = pick_stream(s, need, is_asked_for);
-    if (stream == nullptr) break;
+    if (stream == nullptr) {
+      if (close_need(s, &need)) continue;  // for a rendezvous, what comes next
+      const auto awaited = is_asked_for ? awaited_rendezvous(s, need) : nullptr;
+      if (awaited == nullptr) break;
+      opened.reset();
+      lock.unlock();
+      const auto now = std::chrono::steady_clock::now();
+      if (rendezvous_rules.proceed()) {
+        latest = now;
+      } else {
+        one.unlock();  // for other host threads
+        rendezvous_rules.wait(*awaited, std::chrono::duration<double>(now - latest).count());
+        one.lock();
+      }
+      lock.lock();
+      continue;
+    }
+    latest = std::chrono::steady_clock::now();
     Work work = std::move(stream->queue.front());
     stream->queue.pop_front();
     stream->running = true;
@@ -338,6 +389,11 @@ const Work* next_beside_host(const AllStreams& s) {
 }  // namespace
 
 const Work* running_work() { return all_streams().runs; }
+
+void reach_rendezvous(Moment& moment) {
+  const std::lock_guard<std::mutex> lock(all_streams().mutex);
+  reach(moment, std::chrono::steady_clock::now());
+}
 
 std::uint64_t host_time() { return all_streams().sequence; }
 std::uint64_t host_goes_on() { return ++all_streams().sequence; }

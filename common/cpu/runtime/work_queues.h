@@ -84,7 +84,8 @@ struct Moment {
   bool done = false;
   bool asked = false;  ///< cudaEventQuery said "not ready" once
   std::chrono::steady_clock::time_point time;
-  StreamOrder ended;  ///< what has ended when it is reached
+  StreamOrder ended;                 ///< what has ended when it is reached
+  const void* rendezvous = nullptr;  ///< reached when others have come to that (rendezvous.h)
   // Recorded while its stream was captured: by whom, and after which nodes.
   std::shared_ptr<Capture> capture;
   std::vector<CUgraphNode_st*> captured;
@@ -102,8 +103,10 @@ struct Work {
   std::shared_ptr<void> arguments;           ///< that the launch refers to
   bool needs_device_memory = true;  ///< opened around it; copies open their own allocations
   bool is_host_function = false;
-  std::shared_ptr<Moment> after;  ///< runs after this moment (cudaStreamWaitEvent)
-  std::shared_ptr<Moment> marks;  ///< this moment is reached when it runs (cudaEventRecord)
+  std::shared_ptr<Moment> after;      ///< runs after this moment (cudaStreamWaitEvent)
+  std::shared_ptr<Moment> marks;      ///< this moment is reached when it runs (cudaEventRecord)
+  const void* rendezvous = nullptr;   ///< that it comes to
+  bool is_awaited_elsewhere = false;  ///< by another process, which cannot say so here
 
   // submit() fills these in.
   const CUstream_st* stream = nullptr;
