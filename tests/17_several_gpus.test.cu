@@ -18,9 +18,6 @@ namespace ranked {
 
 namespace {
 
-// Before the backend reads its settings.
-__attribute__((constructor(101))) void ask_for_devices() { setenv("CUDA_CPU_DEVICES", "4", 0); }
-
 std::vector<int> first_devices(int count) {
   std::vector<int> devices(static_cast<std::size_t>(count));
   std::iota(devices.begin(), devices.end(), 0);
