@@ -3,6 +3,10 @@
 #include "../chapters/17_several_gpus/several_gpus.cu"
 #undef main
 
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "kernel_testing.cuh"
 
 // Apart from the program, whose names they have, too.
@@ -12,7 +16,9 @@ namespace links {
 }
 namespace ranked {
 #include "../chapters/17_several_gpus/experiments/collectives.cu"
-#include "../chapters/17_several_gpus/experiments/ranked_data.cuh"
+namespace processes {
+#include "../chapters/17_several_gpus/experiments/one_process_each.cu"
+}
 }  // namespace ranked
 #undef main
 
@@ -249,4 +255,43 @@ TEST_CASE("what a rank gets is compared element by element") {
   CUDA_CHECK(cudaMemcpy(x + 99, &nan, sizeof nan, cudaMemcpyHostToDevice));
   CHECK(!ranked::has_got(ranked::Got::kOfFirst, x, 100, 3, 4, wrong));
   CHECK(ranked::has_got(ranked::Got::kOfFirst, x, 99, 3, 4, wrong));
+}
+
+TEST_CASE("bus bandwidth is what nccl-tests define") {
+  const auto factor = [](std::size_t which, double ranks) {
+    return ranked::kCollectives[which].bus_factor(ranks);
+  };
+  CHECK(factor(0, 2) == 1);
+  CHECK(factor(0, 4) == 1.5);
+  CHECK(factor(1, 4) == 1);
+  CHECK(factor(2, 4) == 1);
+}
+
+TEST_CASE("all processes agree on the id that rank 0 has made") {
+  char folder[] = "/tmp/test_id.XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = text(folder, "/id");
+  ncclUniqueId of_one{}, of_two{};
+  std::thread one([&] { of_one = ranked::processes::agree_on_id(1, path); });
+  const ncclUniqueId of_zero = ranked::processes::agree_on_id(0, path);
+  of_two = ranked::processes::agree_on_id(2, path);  // comes when the file is there
+  one.join();
+  CHECK(std::memcmp(&of_zero, &of_one, sizeof of_one) == 0);
+  CHECK(std::memcmp(&of_zero, &of_two, sizeof of_two) == 0);
+  CHECK(std::remove(path.c_str()) == 0);
+  CHECK(rmdir(folder) == 0);  // nothing else is left there
+}
+
+TEST_CASE("a time is that of one call, with the wait for all devices") {
+  with_devices(1, [](const Ranks& ranks) {
+    std::size_t calls = 0;
+    const Timing t = time_on_all(ranks, 3, [&] {
+      ++calls;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+    CHECK(t.samples == 3);
+    CHECK(t.median_ms >= 2);
+    CHECK(t.min_ms < 6);
+    CHECK(calls >= 5);
+  });
 }

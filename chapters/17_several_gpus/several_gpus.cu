@@ -134,9 +134,10 @@ __global__ void __launch_bounds__(kSide* kSide) multiply(Matrix a, Matrix b, Mat
 
 // ---- a stencil: an element crosses at each step ------------------------------------------------
 
-// A step for elements begin to end - 1: each gets itself twice and its neighbours, modulo 2^32. x
-// and y have a halo, an element of a neighbouring part, at either end.
 constexpr unsigned kStepBlock = 256;
+
+// A step for elements begin to end - 1: each becomes twice itself plus its neighbours, modulo 2^32.
+// x and y have a halo, an element of a neighbouring part, at either end.
 __global__ void step(const unsigned* x, unsigned* y, std::size_t begin, std::size_t end) {
   const std::size_t i = begin + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < end) y[i] = x[i - 1] + 2 * x[i] + x[i + 1];

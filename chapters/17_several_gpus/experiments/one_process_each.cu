@@ -14,8 +14,6 @@
 #include "../devices.cuh"
 #include "ranked_data.cuh"
 
-extern char** environ;
-
 constexpr std::size_t kCalls = kOnGpu ? 200 : 2;  // of each sample: the same on all ranks
 
 // A number of the environment, or `otherwise`.
