@@ -158,6 +158,16 @@ TEST_CASE("the product's check rejects one wrong element, NaN, and what is no wh
         }
         CUDA_CHECK(cudaMemcpy(c + at, &right[at], sizeof(float), cudaMemcpyHostToDevice));
       }
+      // Two elements of a row that have changed places.
+      const auto other =
+          std::find_if(right.begin(), right.end(), [&](float v) { return v != right[0]; });
+      REQUIRE(other < right.begin() + 6);
+      std::vector<float> swapped = right;
+      std::swap(swapped[0], swapped[static_cast<std::size_t>(other - right.begin())]);
+      CUDA_CHECK(cudaMemcpy(c, swapped.data(), c.bytes(), cudaMemcpyHostToDevice));
+      CHECK(!product.is_right());
+      CUDA_CHECK(cudaSetDevice(rank.device));
+      CUDA_CHECK(cudaMemcpy(c, right.data(), c.bytes(), cudaMemcpyHostToDevice));
     });
     CHECK(product.is_right());
   });

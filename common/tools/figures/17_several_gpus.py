@@ -55,7 +55,7 @@ def draw_worth_it():
     ax.plot(n, [reading * x / (reading * x / 2 + alone) for x in n], color=style.GREY, linestyle=":")
     style.label(ax, 2 ** 27.1, 1.37, "computed: all-reduce of 19 µs", style.GREY, (0, 0))
     for version, label, place, color, marker in (
-            ("sum_threads", "a host thread\nfor each GPU", (2 ** 21.3, 0.78), style.BLUE, "o"),
+            ("sum_threads", "a host thread\nfor each GPU", (2 ** 20.1, 0.74), style.BLUE, "o"),
             ("sum_all", "one host thread", (2 ** 24.5, 0.45), style.RED, "s")):
         points = [(x, one[x] / (1000 * everything[name][version]["median_ms"])) for name, x in SUMS.items()]
         ax.plot(*zip(*points), color=color, marker=marker)
