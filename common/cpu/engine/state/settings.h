@@ -5,7 +5,7 @@
 //   variable                allowed                            default
 //   CUDA_CPU_SCHEDULE       forward, reverse or random:SEED    forward
 //   CUDA_CPU_WORKERS        1 to 64                            the CPU's threads, 8 at most
-//   CUDA_CPU_DEVICES        1 to 8                             1
+//   CUDA_CPU_DEVICES        1 to 8                             1; with NCCL 4
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
 //   CUDA_CPU_LEAKS          note or ignore                     note
 //   CUDA_CPU_RACES          1 or all: look for races; 0        0
