@@ -255,7 +255,14 @@ TEST_CASE("cudaDeviceReset ends what one device has") {
   int* const a = numbers_on(0, 10, 3);
   int* const b = numbers_on(1, 10, 5);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  cudaEvent_t here = nullptr, there = nullptr;
+  REQUIRE(cudaEventCreate(&here) == cudaSuccess);
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&there) == cudaSuccess);
+  REQUIRE(cudaSetDevice(1) == cudaSuccess);
   REQUIRE(cudaDeviceReset() == cudaSuccess);
+  CHECK(cudaEventRecord(here) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaEventDestroy(there) == cudaSuccess);
   cudaPointerAttributes attributes{};
   REQUIRE(cudaPointerGetAttributes(&attributes, b) == cudaSuccess);
   CHECK(attributes.type == cudaMemoryTypeUnregistered);

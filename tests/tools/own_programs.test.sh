@@ -237,7 +237,7 @@ cat >work/missing.cu <<'END'
 #ifdef RANDOM
 #include <curand_kernel.h>
 #endif
-#include "lib/nccl.h"
+#include "lib/nvml.h"
 int main() {
 #if defined(TELL)
   cudaIpcMemHandle_t handle;
@@ -250,12 +250,12 @@ int main() {
   printf("own header: %d\n", own_number);
 }
 END
-echo 'const int own_number = 12;' >work/lib/nccl.h
+echo 'const int own_number = 12;' >work/lib/nvml.h
 answers 0 "own header: 12" own run FILE=work/missing.cu
-sed -i.bak 's|lib/nccl.h|nccl.h|' work/missing.cu
+sed -i.bak 's|lib/nvml.h|nvml.h|' work/missing.cu
 answers 0 "own header: 12" own run FILE=work/missing.cu INCLUDE=work/lib
 answers fails "work/missing.cu:5:" own run FILE=work/missing.cu
-expect_output "error: <nccl.h>: the CPU backend has no NCCL"
+expect_output "error: <nvml.h>: the CPU backend has no NVML"
 answers fails "work/missing.cu:3:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=RANDOM
 expect_output "error: <curand_kernel.h>: the CPU backend has no cuRAND"
 answers fails "work/missing.cu:8:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=TELL

@@ -289,8 +289,8 @@ cudaError_t cudaDeviceReset() {
   run_all_streams();  // so that the output of the last kernel is not lost
   if (!context_rules.reset_primary()) {
     forget_streams();
+    forget_events(current_device());
     if (device_count() == 1) {
-      forget_events();
       release_everything();
     } else {
       release_all_of(current_device(), nullptr, Site{nullptr, 0});

@@ -2,6 +2,7 @@
 // Which objects a program may name by a handle: those that were made and not destroyed yet.
 #pragma once
 
+#include <iterator>
 #include <mutex>
 #include <set>
 
@@ -27,6 +28,13 @@ class Handles {
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
     objects_.clear();
+  }
+  template <class Condition>
+  void remove_if(Condition is_to_go) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto it = objects_.begin(); it != objects_.end();) {
+      it = is_to_go(static_cast<const T*>(*it)) ? objects_.erase(it) : std::next(it);
+    }
   }
 
  private:

@@ -47,7 +47,9 @@ std::shared_ptr<Moment> record_moment(CUevent_st* event) {
   return moment;
 }
 
-void forget_events() { handles<CUevent_st>().clear(); }
+void forget_events(int device) {
+  handles<CUevent_st>().remove_if([=](const CUevent_st* event) { return event->device == device; });
+}
 
 }  // namespace cuda_cpu
 

@@ -18,8 +18,8 @@ std::shared_ptr<Moment> moment_of(CUevent_st* event);
 /// A record of the event: what is to mark it.
 std::shared_ptr<Moment> record_moment(CUevent_st* event);
 
-/// Ends every event that the program created (cudaDeviceReset).
-void forget_events();
+/// Ends the events that the program created for a device (cudaDeviceReset).
+void forget_events(int device);
 
 }  // namespace cuda_cpu
 

@@ -109,6 +109,11 @@ double Board::seconds_used(int rank) const {
   return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+int Board::report_as(int rank) const {
+  int reporter = 0;
+  return shared_->reporter.compare_exchange_strong(reporter, rank + 1) ? rank : reporter - 1;
+}
+
 bool Board::write(int rank, Post* post, std::size_t bytes) {
   if (file_ < 0 || bytes == 0) return true;
   // What all have read makes room.

@@ -70,6 +70,9 @@ class Board {
   /// Of processor time that the process of a rank has used; 0 where the system does not tell.
   double seconds_used(int rank) const;
 
+  /// Which rank reports a failure, for all: this one, if no other does.
+  int report_as(int rank) const;
+
   /// What other processes read of a rank's data.
   bool write(int rank, Post* post, std::size_t bytes);
   std::string read(const Post& post, std::size_t bytes) const;

@@ -96,8 +96,10 @@ ncclResult_t check_call(const ncclComm& comm, NcclOperation* it) {
   const std::string of_rank = format("%s of rank %d", call, comm.rank);
   const bool has_root = !terms.is_collective() || terms.call == NcclCall::kReduce ||
                         terms.call == NcclCall::kBroadcast;
-  if (comm.is_finalized) {
-    return refuse(it->site, ncclInvalidUsage, of_rank + ": the communicator was finalized");
+  if (comm.is_finalized || comm.clique->error != ncclSuccess) {
+    return refuse(it->site, ncclInvalidUsage,
+                  of_rank + (comm.is_finalized ? ": the communicator was finalized"
+                                               : ": the communicator has failed before"));
   }
   if (has_root && (terms.root < 0 || terms.root >= ranks)) {
     return refuse(it->site, ncclInvalidArgument,
@@ -152,7 +154,7 @@ ncclResult_t check_group(ncclComm* comm, const NcclOperation& it) {
     r.notes = {{first.site, format("rank %d: %s", other->rank, text_of(first.terms).c_str())}};
     r.help = "put the calls for all ranks of a thread between ncclGroupStart and ncclGroupEnd";
     r.cuda_error = cudaErrorLaunchTimeout;
-    stop_clique(comm->clique, comm->rank, ncclInvalidUsage, r);
+    stop_clique(comm->clique, ncclInvalidUsage, r);
     return ncclInvalidUsage;
   }
   return ncclSuccess;

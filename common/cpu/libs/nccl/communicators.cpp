@@ -67,6 +67,17 @@ ncclResult_t sit_down(const char* call, const NcclSeat& seat, Clique** found) {
   return ncclSuccess;
 }
 
+/// Refuses what several processes may see, and one of them tells at length.
+ncclResult_t refuse_for_all(const NcclSeat& seat, const Board& board, ncclResult_t result,
+                            const std::string& headline, std::vector<std::string> details = {},
+                            const std::string& help = "") {
+  const int reporter = board.report_as(seat.rank);
+  if (board.is_here(reporter)) return refuse(seat.site, result, headline, details, help);
+  return refuse(
+      seat.site, ncclRemoteError,
+      format("rank %d stops, for rank %d has reported what is wrong", seat.rank, reporter));
+}
+
 /// Each rank has a device of its own.
 ncclResult_t check_devices(const char* call, const NcclSeat& seat, const Board& board) {
   for (int other = 0; other < seat.ranks; ++other) {
@@ -75,11 +86,12 @@ ncclResult_t check_devices(const char* call, const NcclSeat& seat, const Board& 
     // Where each process sees one device alone, it is number 0 to all of them.
     const bool sees_the_same = board.is_here(other) || (its.devices > 1 && device_count() > 1);
     if (other == seat.rank || !sees_the_same || its.device != seat.device) continue;
-    return refuse(seat.site, ncclInvalidUsage,
-                  format("%s: ranks %d and %d are both on device %d", call,
-                         std::min(seat.rank, other), std::max(seat.rank, other), seat.device),
-                  {"a rank works on the device that is current when its communicator is made"},
-                  "give each rank a device of its own: cudaSetDevice before the communicator");
+    return refuse_for_all(
+        seat, board, ncclInvalidUsage,
+        format("%s: ranks %d and %d are both on device %d", call, std::min(seat.rank, other),
+               std::max(seat.rank, other), seat.device),
+        {"a rank works on the device that is current when its communicator is made"},
+        "give each rank a device of its own: cudaSetDevice before the communicator");
   }
   return ncclSuccess;
 }
@@ -104,16 +116,16 @@ ncclResult_t wait_for_all(const char* call, const NcclSeat& seat, Clique* clique
       }
     }
     const bool is_over = patience > 0 && waited > patience;
-    if (missing.empty() || (dead.empty() && !is_over)) continue;
+    if (missing.empty() || (dead.empty() && !is_over && board->reporter == 0)) continue;
     const std::lock_guard<std::mutex> lock(nccl_mutex());
     clique->board->take_name_away();
     if (!dead.empty()) {
-      return refuse(seat.site, ncclRemoteError,
-                    format("%s of rank %d: the process of %s has ended", call, seat.rank,
-                           ranks_text(dead).c_str()));
+      return refuse_for_all(seat, board, ncclRemoteError,
+                            format("%s of rank %d: the process of %s has ended", call, seat.rank,
+                                   ranks_text(dead).c_str()));
     }
-    return refuse(
-        seat.site, ncclSystemError,
+    return refuse_for_all(
+        seat, board, ncclSystemError,
         format("%s: rank %d of %d waits for %s", call, seat.rank, seat.ranks,
                ranks_text(missing).c_str()),
         {format("after %.0f seconds nobody has come with this id as one of those", waited)},

@@ -2,6 +2,7 @@
 // Communicators: who belongs together, and what each of them has to do. Not for programs.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -77,6 +78,14 @@ struct Clique {
   Idleness idleness;
   std::string id;
 
+  bool is_doubted = false;  ///< that those who are gone have done enough
+
+  /// A rank of this process; -1 when all have left.
+  int rank_here() const {
+    const auto is_known = [](const ncclComm* one) { return one != nullptr; };
+    const auto found = std::find_if(members.begin(), members.end(), is_known);
+    return found != members.end() ? static_cast<int>(found - members.begin()) : -1;
+  }
   bool knows(int rank) const { return members[static_cast<std::size_t>(rank)] != nullptr; }
 };
 

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "../../engine/diagnosis/faults.h"
 #include "../../engine/memory/memory.h"
 #include "../../engine/state/observer.h"
 #include "../../report/diagnostics.h"
 #include "../../report/text.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/rendezvous.h"
 #include "buffers.h"
 
@@ -67,7 +70,7 @@ bool post(Clique& clique, ncclComm& comm, NcclOperation* it) {
   if (!clique.is_within_process) {
     const OpenAllocation open(it->from);
     if (!clique.board->write(comm.rank, place, terms.bytes_read(comm.rank, clique.ranks))) {
-      stop_clique(&clique, comm.rank, ncclSystemError,
+      stop_clique(&clique, ncclSystemError,
                   {format("%s: no room in the temporary folder, through which processes exchange "
                           "data",
                           name_of(terms.call)),
@@ -104,7 +107,9 @@ const char* given(const Clique& clique, int rank, const Post& post, std::string*
 
 void give(void* to, const char* data, std::size_t bytes) {
   const OpenAllocation open(to);
-  if (bytes != 0) std::memcpy(to, data, bytes);
+  // The race detector sees the program's memcpy, and hears of this copy in the rank's own stream.
+  const void* fault = nullptr;
+  if (bytes != 0) guarded_copy(to, data, bytes, &fault);
 }
 
 /// The posts of all ranks for the next collective; empty while one is missing.
@@ -144,7 +149,7 @@ bool do_collective(Clique* clique) {
     }
     it.help = "all ranks call the same collectives in the same order, with the same arguments";
     it.cuda_error = cudaErrorLaunchFailure;
-    stop_clique(clique, rank, ncclInvalidUsage, it);
+    stop_clique(clique, ncclInvalidUsage, it);
     return false;
   }
   std::vector<std::unique_ptr<OpenAllocation>> open;
@@ -202,7 +207,7 @@ bool do_transfer(Clique* clique, ncclComm& comm, NcclOperation* it) {
       r.notes = {note_of(it->terms.root, *sent), note_of(comm.rank, *it->post)};
       r.help = "between two ranks, sends and receives match in the order in which they are called";
       r.cuda_error = cudaErrorLaunchFailure;
-      stop_clique(clique, comm.rank, ncclInvalidUsage, r);
+      stop_clique(clique, ncclInvalidUsage, r);
       return false;
     }
     std::string copy;
@@ -249,7 +254,10 @@ bool proceed() {
   const std::lock_guard<std::mutex> lock(nccl_mutex());
   bool moved = false;
   for (Clique* const clique : all_cliques()) {
-    while (clique->error == ncclSuccess && step(clique)) moved = true;
+    while (clique->error == ncclSuccess && step(clique)) {
+      moved = true;
+      clique->is_doubted = false;
+    }
   }
   return moved;
 }
@@ -319,14 +327,16 @@ void report_missing(Clique* clique, const ncclComm& comm, const NcclOperation& o
                   "belong between ncclGroupStart and ncclGroupEnd";
   if (is_dead) it.help = "";
   it.cuda_error = cudaErrorLaunchTimeout;
-  stop_clique(clique, comm.rank, is_dead ? ncclRemoteError : ncclInternalError, it);
+  stop_clique(clique, is_dead ? ncclRemoteError : ncclInternalError, it);
 }
 
-/// Whether one of these is gone.
-bool are_gone(const Clique& clique, const std::vector<int>& ranks) {
-  return std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
-    return !clique.board->is_alive(rank) || clique.board->seat(rank).has_left;
-  });
+/// Those whose process has ended, or which have left the communicator.
+std::vector<int> gone_of(const Clique& clique, std::vector<int> ranks) {
+  const auto is_there = [&](int rank) {
+    return clique.board->is_alive(rank) && !clique.board->seat(rank).has_left;
+  };
+  ranks.erase(std::remove_if(ranks.begin(), ranks.end(), is_there), ranks.end());
+  return ranks;
 }
 
 /// Whether nobody has done anything for too long, or all ranks wait for each other.
@@ -350,7 +360,10 @@ void wait(const Moment& awaited, double waited) {
   std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   const std::lock_guard<std::mutex> lock(nccl_mutex());
   auto* const clique = static_cast<Clique*>(const_cast<void*>(awaited.rendezvous));
-  if (clique->error != ncclSuccess || clique->board == nullptr) return;
+  if (clique->error != ncclSuccess || clique->board == nullptr) {
+    set_sticky_error(cudaErrorLaunchFailure);
+    return;
+  }
   const bool others_stop = (*clique->board)->reporter != 0;  // another process has reported
   bool is_first = true;
   for (ncclComm* const comm : clique->members) {
@@ -360,12 +373,15 @@ void wait(const Moment& awaited, double waited) {
     const auto first = std::find_if(launch->operations.begin(), launch->operations.end(), waits);
     if (first == launch->operations.end()) continue;
     if (others_stop) {
-      stop_clique(clique, comm->rank, ncclRemoteError, {});
+      stop_clique(clique, ncclRemoteError, {});
       return;
     }
-    const std::vector<int> missing = missing_for(*clique, *comm, *first);
-    if (!missing.empty() &&
-        (are_gone(*clique, missing) || (is_first && is_too_long(clique, missing)))) {
+    std::vector<int> missing = missing_for(*clique, *comm, *first);
+    const std::vector<int> gone = gone_of(*clique, missing);
+    // What they did at last may not have been seen yet.
+    if (!gone.empty() && !std::exchange(clique->is_doubted, true)) return;
+    if (!gone.empty()) missing = gone;
+    if (!gone.empty() || (is_first && !missing.empty() && is_too_long(clique, missing))) {
       report_missing(clique, *comm, *first, missing);
       return;
     }
@@ -386,18 +402,18 @@ void count_caller() {
   is_counted = true;
 }
 
-int stop_clique(Clique* clique, int rank, ncclResult_t result, Report it) {
+int stop_clique(Clique* clique, ncclResult_t result, Report it) {
+  const int reporter = clique->board->report_as(clique->rank_here());
   clique->error = result;
-  int nobody = 0;
-  SharedBoard& board = *clique->board->operator->();
-  if (!board.reporter.compare_exchange_strong(nobody, rank + 1) && nobody != rank + 1 &&
-      !clique->board->is_here(nobody - 1)) {
-    it.headline = format("rank %d stops, for rank %d has reported what is wrong", rank, nobody - 1);
-    it.site = {};
-    it.details.clear();
-    it.notes.clear();
-    it.help.clear();
-    it.cuda_error = cudaErrorLaunchFailure;
+  if (!clique->board->is_here(reporter)) {
+    it = {format("rank %d stops, for rank %d has reported what is wrong", clique->rank_here(),
+                 reporter),
+          {},
+          {},
+          {},
+          {},
+          "",
+          cudaErrorLaunchFailure};
     clique->error = ncclRemoteError;
   }
   return report(it);
@@ -409,7 +425,7 @@ int come_to(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, const CUs
     Report fault = fault_of(*comm, it);  // freed since?
     if (!fault.headline.empty()) {
       const std::lock_guard<std::mutex> lock(nccl_mutex());
-      return stop_clique(comm->clique, comm->rank, ncclInvalidUsage, fault);
+      return stop_clique(comm->clique, ncclInvalidUsage, fault);
     }
     const int ranks = comm->clique->ranks;
     tell_of_range(it.from, it.terms.bytes_read(comm->rank, ranks), false, name_of(it.terms.call),

@@ -11,8 +11,9 @@ namespace cuda_cpu {
 /// A stream of the launch has come to it. Returns the error that sticks to the device, or 0.
 int come_to(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, const CUstream_st* stream);
 
-/// Reports what went wrong with a communicator, which does nothing from now on.
-int stop_clique(Clique* clique, int rank, ncclResult_t result, Report report);
+/// Reports what went wrong with a communicator, which does nothing from now on. Where several
+/// processes see it, one tells it at length.
+int stop_clique(Clique* clique, ncclResult_t result, Report report);
 
 /// A host thread has called for a rank.
 void count_caller();

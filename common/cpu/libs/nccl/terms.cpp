@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "../../engine/arithmetic/short_floats.h"
+#include "../../engine/diagnosis/faults.h"
 #include "../../report/text.h"
 
 namespace cuda_cpu {
@@ -156,17 +157,19 @@ std::string result_of(const NcclTerms& terms, int rank, const std::vector<const 
   const int ranks = static_cast<int>(inputs.size());
   const std::size_t bytes = terms.bytes_written(rank, ranks);
   if (bytes == 0) return "";
+  std::string result(bytes, '\0');
+  const void* fault = nullptr;
   if (terms.call == NcclCall::kBroadcast) {
-    return std::string(inputs[static_cast<std::size_t>(terms.root)], bytes);
+    guarded_copy(&result[0], inputs[static_cast<std::size_t>(terms.root)], bytes, &fault);
+    return result;
   }
-  std::string result;
   if (terms.call == NcclCall::kAllGather) {
-    for (const char* const input : inputs) {
-      result.append(input, bytes / static_cast<std::size_t>(ranks));
+    const std::size_t part = bytes / inputs.size();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      guarded_copy(&result[i * part], inputs[i], part, &fault);
     }
     return result;
   }
-  result.resize(bytes);
   const bool is_scattered = terms.call == NcclCall::kReduceScatter;
   reduce(terms, inputs, is_scattered ? static_cast<std::size_t>(rank) * terms.count : 0,
          &result[0]);
