@@ -49,9 +49,15 @@ def compiler_of(command):
 
 def backend(variant, lab=None):
     """What the checks of a lab, or of any, are linked with. X-ray does not look into textures."""
-    driver = ["driver.o"] if lab is None or lab.uses_driver else []
+    uses = [(lab is None or lab.uses_driver, "driver.o"), (lab is None or lab.uses_nccl, "nccl.o"), (True, "textures.o")]
     folder = f"build/{'cpu' if variant == 'cpu-xray' else variant}"
-    return (*(f"{folder}/{name}" for name in [*driver, "textures.o"]), f"build/{variant}/libcudacpu.a")
+    return (*(f"{folder}/{name}" for used, name in uses if used), f"build/{variant}/libcudacpu.a")
+
+
+def nccl(mode):
+    """What nvcc is told to compile or link with NCCL; nothing where that is not found."""
+    command = ["common/tools/setup/nccl.sh", mode, os.environ.get("NVCC", "nvcc"), os.environ.get("NCCL_HOME", "")]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
 
 
 def is_clang(command):
@@ -187,10 +193,11 @@ class Builder:
         # Found beside the check, or from the tree (-I.): no name in between may hold a quote.
         source, target = f"{folder}/lab.cu", f"{folder}/check"
         if variant == "gpu":
-            yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
+            to_compile, to_link = (nccl(mode) for mode in ("compile", "link")) if lab.uses_nccl else ([], [])
+            yield [*compile_command, *to_compile, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
                    f"{target}.o", lab.check]  # fmt: skip
             yield [*compiler_of(compile_command), *[f for f in compile_command if f.startswith("-arch")], "-o", target,
-                   f"{target}.o", *OF_EVERY_CHECK, *libraries, *(["-lcuda"] if lab.uses_driver else [])]  # fmt: skip
+                   f"{target}.o", *OF_EVERY_CHECK, *libraries, *(["-lcuda"] if lab.uses_driver else []), *to_link]  # fmt: skip
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]

@@ -81,6 +81,10 @@ class Lab:
         return "#include <cuda.h>" in self.check_text()
 
     @property
+    def uses_nccl(self):
+        return "#include <nccl.h>" in self.check_text()
+
+    @property
     def counts(self):
         """Goals in counts: X-ray counts what the learner's kernel asks for, on the CPU backend as well."""
         return '#include "common/labs/counts.cuh"' in self.check_text()

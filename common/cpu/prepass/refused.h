@@ -110,7 +110,7 @@ constexpr Refused kRefused[] = {
      {"cudaLibraryLoadData cudaLibraryLoadFromFile cudaLibraryGetKernel cudaLibraryUnload "
       "cudaGetKernel",
       "cudaLibrary_t"}},
-    {"of NCCL communicators, collectives, sends and receives",
+    {"only communicators, collectives, sends and receives of NCCL",
      {"ncclMemAlloc ncclMemFree ncclCommInitRankConfig ncclCommInitRankScalable ncclCommSplit "
       "ncclCommShrink ncclCommRevoke ncclCommRegister ncclCommDeregister ncclCommWindowRegister "
       "ncclCommWindowDeregister ncclRedOpCreatePreMulSum ncclRedOpDestroy ncclAlltoAll ncclGather "

@@ -209,9 +209,11 @@ class Build:
         self.files, self.includes, defines = own_files(), own_includes(), own_defines()
         self.flags = flags + [f"-D{d}" for d in defines]
         self.flags += [f"-I{os.path.dirname(f) or '.'}" for f in self.files] + [f"-I{i}" for i in self.includes]
-        # Without a GPU the backend's own cuBLAS and driver API take their place.
-        self.libraries = [w for w in typed("LIBS") if not (library and w in ("-lcublas", "-lcublasLt", "-lcuda"))]
+        # Without a GPU the backend's own cuBLAS, driver API and NCCL take their place.
+        self.libraries = [w for w in typed("LIBS") if not (library and w in ("-lcublas", "-lcublasLt", "-lcuda", "-lnccl"))]
         self.defines = [f"--define={d}" if "=" in d else f"--define={d}=1" for d in defines]
+        if not library and self.uses_nccl():
+            self.flags += self.nccl("compile")
         # What the pre-pass makes of a file depends on its macros, and on where headers are found.
         told = "".join(f"{word}\n" for word in self.defines + self.includes)
         self.mirror = "build/own/src" + (f"+{zlib.crc32(told.encode())}" if told else "")
@@ -235,7 +237,7 @@ class Build:
         if self.library:
             last = [*self.libraries_of_the_backend(), self.library]
         else:
-            self.libraries += sorted(self.uses)
+            self.libraries += sorted(self.uses) + (self.nccl("link") if self.uses_nccl() else [])
         if not same or is_old(self.target, *objects, *last):
             new = f"{self.target}.{os.getpid()}"
             of_backend = ["-ldl"] if self.library else []
@@ -248,6 +250,14 @@ class Build:
                 sys.exit(1)
             os.replace(new, self.target)
         write_whole(then, now)
+
+    def uses_nccl(self):
+        return any(name[1:-1] == "nccl.h" for file in self.files for name in cpp.source(file).includes().values())
+
+    def nccl(self, mode):
+        """What nvcc is told to compile or link with NCCL; nothing where that is not found."""
+        command = ["common/tools/setup/nccl.sh", mode, self.tool[-1], os.environ.get("NCCL_HOME", "")]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
 
     def by_nvcc(self, source, made, same):
         def parts():

@@ -5,9 +5,9 @@
 // RUN: CUDA_CPU_DEVICES=3 CUDA_CPU_SCHEDULE=reverse
 //
 // CASE: orders_that_differ
-// EXPECT: {file}:{broadcast_first}: error: rank 1 calls ncclBroadcast where rank 0 calls ncclAllReduce
+// EXPECT: {file}:{broadcast}: error: rank 1 calls ncclBroadcast where rank 0 calls ncclAllReduce
 // EXPECT: they differ in the call: ncclBroadcast and ncclAllReduce
-// EXPECT: {file}:{reduce_first}: note: rank 0: ncclAllReduce of 100 ncclFloat, ncclSum
+// EXPECT: {file}:{first}: note: rank 0: ncclAllReduce of 100 ncclFloat, ncclSum
 // EXPECT: help: all ranks call the same collectives in the same order
 //
 // CASE: counts_that_differ
@@ -19,7 +19,7 @@
 // EXPECT: they differ in the type: ncclInt and ncclFloat
 //
 // CASE: missing_rank
-// EXPECT: {file}:{without_last}: error: ncclAllReduce of rank 0 waits for rank 2
+// EXPECT: {file}:{no_last}: error: ncclAllReduce of rank 0 waits for rank 2
 // EXPECT: {file}:{before}: note: rank 2 has called nothing more; its last collective was ncclAllReduce of 10 ncclFloat, ncclSum
 // EXPECT-STDOUT: cudaErrorLaunchTimeout
 //
@@ -72,7 +72,7 @@
 //
 // CASE: not_waited_for
 // EXPECT-STATUS: 0
-// EXPECT: {file}:{unfinished}: note: the program ended before this ran: ncclAllReduce (and 2 more)
+// EXPECT: {file}:{end}: note: the program ended before this ran: ncclAllReduce (and 2 more)
 //
 // CASE: all_is_right
 // EXPECT-STATUS: 0
@@ -125,15 +125,10 @@ CASE(orders_that_differ) {
   Machine m;
   ncclGroupStart();
   for (int r = 0; r < kRanks; ++r) {
-    if (r == 1) {
-      say(ncclBroadcast(m.x[r], m.x[r], kN, ncclFloat, 0, m.comm[r],
-                        m.stream[r]));  // @broadcast_first
-      say(ncclAllReduce(m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r], m.stream[r]));
-    } else {
-      say(ncclAllReduce(m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r],
-                        m.stream[r]));  // @reduce_first
-      say(ncclBroadcast(m.x[r], m.x[r], kN, ncclFloat, 0, m.comm[r], m.stream[r]));
-    }
+    float* const x = m.x[r];
+    if (r == 1) say(ncclBroadcast(x, x, kN, ncclFloat, 0, m.comm[r], m.stream[r]));  // @broadcast
+    say(ncclAllReduce(x, x, kN, ncclFloat, ncclSum, m.comm[r], m.stream[r]));        // @first
+    if (r != 1) say(ncclBroadcast(x, x, kN, ncclFloat, 0, m.comm[r], m.stream[r]));
   }
   say(ncclGroupEnd());
   m.wait();
@@ -170,8 +165,7 @@ CASE(missing_rank) {
   say(ncclGroupEnd());
   ncclGroupStart();
   for (int r = 0; r < kRanks - 1; ++r) {
-    say(ncclAllReduce(m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r],
-                      m.stream[r]));  // @without_last
+    say(ncclAllReduce(m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r], m.stream[r]));  // @no_last
   }
   say(ncclGroupEnd());
   m.wait();
@@ -258,8 +252,8 @@ CASE(freed_too_early) {
   CUDA_CHECK(cudaMallocAsync(&y, kN * sizeof(float), m.stream[2]));  // device 2 is current
   ncclGroupStart();
   for (int r = 0; r < kRanks; ++r) {
-    say(ncclAllReduce(r == 2 ? y : m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r],
-                      m.stream[r]));  // @early
+    const float* const from = r == 2 ? y : m.x[r];
+    say(ncclAllReduce(from, m.x[r], kN, ncclFloat, ncclSum, m.comm[r], m.stream[r]));  // @early
   }
   CUDA_CHECK(cudaFree(y));  // @freed
   say(ncclGroupEnd());
@@ -300,8 +294,7 @@ CASE(not_waited_for) {
   Machine m;
   ncclGroupStart();
   for (int r = 0; r < kRanks; ++r) {
-    say(ncclAllReduce(m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r],
-                      m.stream[r]));  // @unfinished
+    say(ncclAllReduce(m.x[r], m.x[r], kN, ncclFloat, ncclSum, m.comm[r], m.stream[r]));  // @end
   }
   say(ncclGroupEnd());
 }

@@ -278,11 +278,11 @@ Report::Note excuse_of(const Clique& clique, int rank) {
     return {site_of(post), format("rank %d waits in %s", rank, text_of(post.terms).c_str())};
   }
   std::string text = format("rank %d has called nothing more", rank);
-  if (seat.has_left) text = format("rank %d has left the communicator", rank);
-  if (!board.is_alive(rank)) text = format("the process of rank %d has ended", rank);
   if (seat.called > seat.come) {
     text = format("rank %d has called NCCL, and its stream does not come to that", rank);
   }
+  if (!board.is_alive(rank)) text = format("the process of rank %d has ended", rank);
+  if (seat.has_left) text = format("rank %d has left the communicator", rank);
   if (seat.collectives == 0) return {{nullptr, 0}, text};
   const Post& last = seat.collective[(seat.collectives - 1) % kCollectivesKept];
   return {site_of(last), text + "; its last collective was " + text_of(last.terms)};
