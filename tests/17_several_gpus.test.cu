@@ -50,11 +50,10 @@ void with_devices(int least, Check check) {
 }
 
 // Runs it where poison was, several times in a row.
-template <class Work>
-void run_again_and_again(const Ranks& ranks, const Work& work, void (Work::*run)() const) {
+template <class Work, class Run>
+void run_again_and_again(const Ranks& ranks, const Work& work, Run run) {
   work.poison();
-  ranks.wait();
-  for (int i = 0; i < repeats(3); ++i) (work.*run)();
+  ms_of(ranks, static_cast<std::size_t>(repeats(3)), work, run);
 }
 
 // The checks of a table, one of each row.
@@ -95,6 +94,8 @@ TEST_CASE("all ranks get the sum of all elements, whatever is left for the last 
       INFO("n = " << n);
       const SumOfSquares sum(ranks, n, 17);
       run_again_and_again(ranks, sum, &SumOfSquares::sum_all);
+      CHECK(sum.all_are_right());
+      run_again_and_again(ranks, sum, &SumOfSquares::sum_of_rank);
       CHECK(sum.all_are_right());
       sum.poison();
       ranks.wait();
@@ -172,6 +173,8 @@ TEST_CASE("the stencil is right in every element, with halos before the work and
         CHECK(stencil.is_right());
         run_again_and_again(ranks, stencil, &Stencil::run_overlapped);
         CHECK(stencil.is_right());
+        run_again_and_again(ranks, stencil, &Stencil::run_rank);
+        CHECK(stencil.is_right());
         stencil.poison();
         CHECK(stencil.is_right() == (cells == 0));
         if (ranks.size() > 1) continue;
@@ -224,14 +227,14 @@ TEST_CASE("every row of the program is there and right, with one device and with
     std::vector<std::string> options = small;
     options.insert(options.end(), {"--devices", text(devices)});
     const std::vector<std::string> checks = checks_of(lines_of_csv(chapter_main, options));
-    CHECK(checks == std::vector<std::string>(devices == 1 ? 3 : 10, "ok"));
+    CHECK(checks == std::vector<std::string>(devices == 1 ? 3 : 12, "ok"));
   }
 }
 
 TEST_CASE("every row of the experiments is there and right") {
   const auto checks =
       checks_of(lines_of_csv(ranked::experiment_main, {"--bytes", "4Ki", "--samples", "1"}));
-  CHECK(checks == std::vector<std::string>(9, "ok"));
+  CHECK(checks == std::vector<std::string>(12, "ok"));
   if (devices_here() == 1) return;
   const auto ways =
       checks_of(lines_of_csv(links::experiment_main, {"--bytes", "16Ki", "--samples", "1"}));
@@ -263,8 +266,9 @@ TEST_CASE("bus bandwidth is what nccl-tests define") {
   };
   CHECK(factor(0, 2) == 1);
   CHECK(factor(0, 4) == 1.5);
-  CHECK(factor(1, 4) == 1);
+  CHECK(factor(1, 4) == 1.5);
   CHECK(factor(2, 4) == 1);
+  CHECK(factor(3, 4) == 1);
 }
 
 TEST_CASE("all processes agree on the id that rank 0 has made") {
@@ -282,16 +286,29 @@ TEST_CASE("all processes agree on the id that rank 0 has made") {
   CHECK(rmdir(folder) == 0);  // nothing else is left there
 }
 
-TEST_CASE("a time is that of one call, with the wait for all devices") {
+TEST_CASE("a time is that of one call, by one host thread and by one for each rank") {
   with_devices(1, [](const Ranks& ranks) {
-    std::size_t calls = 0;
-    const Timing t = time_on_all(ranks, 3, [&] {
+    std::atomic<std::size_t> calls{0};
+    const auto work = [&] {
       ++calls;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    });
-    CHECK(t.samples == 3);
-    CHECK(t.median_ms >= 2);
-    CHECK(t.min_ms < 6);
-    CHECK(calls >= 5);
+    };
+    const auto check = [&](const Timing& t, std::size_t callers) {
+      CHECK(t.samples == 3);
+      CHECK(t.median_ms >= 2);
+      CHECK(t.min_ms < 6);
+      CHECK(calls >= (kOnGpu ? 10 : 4) * callers);
+      calls = 0;
+    };
+    check(time_calls(3, [&](std::size_t n) { return ms_of_calls(ranks, n, work); }), 1);
+    check(time_calls(3,
+                     [&](std::size_t n) {
+                       return ms_of_threads(ranks, n, [&](const Rank& rank) {
+                         int device = -1;
+                         CUDA_CHECK(cudaGetDevice(&device));
+                         if (device == rank.device) work();
+                       });
+                     }),
+          ranks.size());
   });
 }

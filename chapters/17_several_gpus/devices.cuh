@@ -4,6 +4,13 @@
 
 #include <nccl.h>
 
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
 #include "../../common/common.cuh"
 
 void check_nccl(ncclResult_t status, const char* call, const char* file, int line) {
@@ -31,6 +38,64 @@ struct Rank {
   ncclComm_t communicator = nullptr;
 };
 
+// Host threads, one for each rank, with its device as their current one. They live as long as this,
+// so that a row's time has no start of a thread in it.
+class Callers {
+ public:
+  explicit Callers(const std::vector<Rank>& ranks) : count_(ranks.size()) {
+    for (const Rank& rank : ranks) threads_.emplace_back([this, &rank] { serve(rank); });
+  }
+  ~Callers() {
+    begin(nullptr);
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Callers(const Callers&) = delete;
+  Callers& operator=(const Callers&) = delete;
+
+  // work(rank) by all at once. Returns the milliseconds until the last one is done.
+  double run(const std::function<void(const Rank&)>& work) {
+    const std::size_t turn = begin(work);
+    while (ready_ < turn * count_) std::this_thread::yield();
+    const double begin_ms = host_ms();
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return done_ == turn * count_; });
+    return host_ms() - begin_ms;
+  }
+
+ private:
+  std::size_t begin(const std::function<void(const Rank&)>& work) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    work_ = work;
+    changed_.notify_all();
+    return ++turn_;
+  }
+
+  void serve(const Rank& rank) {
+    CUDA_CHECK(cudaSetDevice(rank.device));  // of this thread: it begins with device 0
+    for (std::size_t turn = 1;; ++turn) {
+      {
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [&] { return turn_ == turn; });
+      }
+      if (work_ == nullptr) return;
+      ++ready_;
+      while (ready_ < turn * count_) std::this_thread::yield();
+      work_(rank);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+
+  const std::size_t count_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void(const Rank&)> work_;
+  std::size_t turn_ = 0, done_ = 0;
+  std::atomic<std::size_t> ready_{0};
+  std::vector<std::thread> threads_;
+};
+
 // The ranks of one process, a device each.
 class Ranks {
  public:
@@ -47,6 +112,7 @@ class Ranks {
     CUDA_CHECK(cudaSetDevice(devices.at(0)));
   }
   ~Ranks() {
+    callers_.reset();
     for (const Rank& rank : ranks_) {
       if (rank.communicator != nullptr) ncclCommDestroy(rank.communicator);
       cudaStreamDestroy(rank.stream);
@@ -79,6 +145,13 @@ class Ranks {
     CUDA_CHECK(cudaSetDevice(ranks_[0].device));
   }
 
+  // The same by a host thread of each rank's own, which is there from the first time on. Returns
+  // the milliseconds.
+  double each_in_thread(const std::function<void(const Rank&)>& work) const {
+    if (callers_ == nullptr) callers_ = std::make_unique<Callers>(ranks_);
+    return callers_->run(work);
+  }
+
   // Until all that was asked of all devices is done.
   void wait() const {
     each([](const Rank&) { CUDA_CHECK(cudaDeviceSynchronize()); });
@@ -86,6 +159,7 @@ class Ranks {
 
  private:
   std::vector<Rank> ranks_;
+  mutable std::unique_ptr<Callers> callers_;
 };
 
 // `count` devices from --device on; 0: all there are from there on.
@@ -122,23 +196,36 @@ bool enable_peers(const std::vector<int>& devices) {
   return all_can;
 }
 
-// Times per call of what `launch` asks of all devices, by the host's clock, until the last one is
-// done. A sample has so many calls in a row that the wait at its end counts for little.
-template <class Launch>
-Timing time_on_all(const Ranks& ranks, std::size_t samples, Launch&& launch) {
-  constexpr double kSampleMs = 5;
-  const auto run = [&](std::size_t calls) {
-    ranks.wait();
-    const double begin = host_ms();
-    for (std::size_t call = 0; call < calls; ++call) launch();
-    ranks.wait();
-    return (host_ms() - begin) / static_cast<double>(calls);
-  };
-  run(1);  // warms up
-  const double fitting = kSampleMs / run(kOnGpu ? 3 : 1);
-  const auto calls =
-      kOnGpu ? static_cast<std::size_t>(std::min(std::max(fitting, 1.0), 1024.0)) : 1;
+// Times per call. run(calls) makes so many in a row and waits for all; it returns the milliseconds.
+// A sample has so many calls that the wait at its end counts for little.
+template <class Run>
+Timing time_calls(std::size_t samples, Run&& run) {
+  constexpr double kSampleMs = 5, kMostCalls = 1024;
+  const auto per_call = [&](double calls) { return run(static_cast<std::size_t>(calls)) / calls; };
+  per_call(1);  // warms up
+  double calls = 1;
+  if (kOnGpu) calls = std::floor(std::clamp(kSampleMs / per_call(3), 1.0, kMostCalls));
   std::vector<double> ms;
-  while (ms.size() < samples) ms.push_back(run(calls));
+  while (ms.size() < samples) ms.push_back(per_call(calls));
   return timing_of(ms);
+}
+
+// Milliseconds until all devices have done what `calls` calls of launch() ask of them.
+template <class Launch>
+double ms_of_calls(const Ranks& ranks, std::size_t calls, Launch&& launch) {
+  ranks.wait();
+  const double begin = host_ms();
+  for (std::size_t call = 0; call < calls; ++call) launch();
+  ranks.wait();
+  return host_ms() - begin;
+}
+
+// The same where a host thread of each rank's own calls launch(rank).
+template <class Launch>
+double ms_of_threads(const Ranks& ranks, std::size_t calls, Launch&& launch) {
+  ranks.wait();
+  return ranks.each_in_thread([&](const Rank& rank) {
+    for (std::size_t call = 0; call < calls; ++call) launch(rank);
+    CUDA_CHECK(cudaDeviceSynchronize());
+  });
 }

@@ -5,11 +5,13 @@
 // copy_direct      the same by the link between them
 // sum_one          chapter 10's sum on one device
 // sum_all          its array in parts, one on each device; all-reduce adds the parts' sums
+// sum_threads      the same, called by a host thread for each device
 // product_one      chapter 08's product on one device
 // product_all      rows of A and C in parts; B is broadcast first
 // stencil_one      steps of a stencil on one device
 // stencil_in_turn  its array in parts; before each step halos cross between neighbours
 // stencil_overlap  halos cross while the inner elements are computed
+// stencil_threads  the same, called by a host thread for each device
 // halos            halos cross, and nothing is computed
 // Run: make run CH=17
 
@@ -17,8 +19,6 @@
 
 #include <array>
 #include <climits>
-#include <mutex>
-#include <thread>
 
 #include "../../common/common.cuh"
 #include "devices.cuh"
@@ -134,13 +134,24 @@ __global__ void __launch_bounds__(kSide* kSide) multiply(Matrix a, Matrix b, Mat
 
 // ---- a stencil: an element crosses at each step ------------------------------------------------
 
-constexpr unsigned kStepBlock = 256;
+constexpr unsigned kStepBlock = 256, kPerStep = 4;  // threads, and elements of each
 
 // A step for elements begin to end - 1: each becomes twice itself plus its neighbours, modulo 2^32.
-// x and y have a halo, an element of a neighbouring part, at either end.
+// x and y have a halo, an element of a neighbouring part, at either end. A thread has all its loads
+// in flight before it stores.
 __global__ void step(const unsigned* x, unsigned* y, std::size_t begin, std::size_t end) {
-  const std::size_t i = begin + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < end) y[i] = x[i - 1] + 2 * x[i] + x[i + 1];
+  const std::size_t first = begin + std::size_t{blockIdx.x} * kStepBlock * kPerStep + threadIdx.x;
+  unsigned next[kPerStep];
+#pragma unroll
+  for (unsigned k = 0; k < kPerStep; ++k) {
+    const std::size_t i = first + k * kStepBlock;
+    next[k] = i < end ? x[i - 1] + 2 * x[i] + x[i + 1] : 0;
+  }
+#pragma unroll
+  for (unsigned k = 0; k < kPerStep; ++k) {
+    const std::size_t i = first + k * kStepBlock;
+    if (i < end) y[i] = next[k];
+  }
 }
 
 // The same for the first and the last one, which need the halos.
@@ -211,26 +222,35 @@ class SumOfSquares {
     });
   }
 
-  // Each device sums what it has.
-  void sum_parts() const {
-    ranks_.each([&](const Rank& rank) {
-      const Part& mine = parts_[rank.number];
-      CUDA_CHECK(cudaMemsetAsync(mine.sum, 0, sizeof(Sum), rank.stream));
-      add_squares<<<mine.blocks, kSumBlock, 0, rank.stream>>>(mine.x, mine.x.size(), mine.sum);
-      CUDA_CHECK_LAUNCH();
-    });
+  // A device sums what it has.
+  void sum_part(const Rank& rank) const {
+    const Part& mine = parts_[rank.number];
+    CUDA_CHECK(cudaMemsetAsync(mine.sum, 0, sizeof(Sum), rank.stream));
+    add_squares<<<mine.blocks, kSumBlock, 0, rank.stream>>>(mine.x, mine.x.size(), mine.sum);
+    CUDA_CHECK_LAUNCH();
+  }
+  // And it gets the sum of all sums, as all others do.
+  void all_reduce(const Rank& rank) const {
+    const Part& mine = parts_[rank.number];
+    NCCL_CHECK(ncclAllReduce(mine.sum, mine.total, 1, ncclUint64, ncclSum, rank.communicator,
+                             rank.stream));
   }
 
-  // And then all get the sum of the sums.
+  void sum_parts() const {
+    ranks_.each([&](const Rank& rank) { sum_part(rank); });
+  }
+  // One host thread calls for all ranks. In a group: otherwise the first call could wait for the
+  // second one, which is never made.
   void sum_all() const {
     sum_parts();
     NCCL_CHECK(ncclGroupStart());
-    ranks_.each([&](const Rank& rank) {
-      const Part& mine = parts_[rank.number];
-      NCCL_CHECK(ncclAllReduce(mine.sum, mine.total, 1, ncclUint64, ncclSum, rank.communicator,
-                               rank.stream));
-    });
+    ranks_.each([&](const Rank& rank) { all_reduce(rank); });
     NCCL_CHECK(ncclGroupEnd());
+  }
+  // A host thread of this rank's own calls.
+  void sum_of_rank(const Rank& rank) const {
+    sum_part(rank);
+    all_reduce(rank);
   }
 
   Sum expected() const { return expected_; }
@@ -412,42 +432,35 @@ class Stencil {
 
   void run_parts() const {
     for (std::size_t s = 0; s < steps_; ++s) {
-      ranks_.each(
-          [&](const Rank& rank) { step_range(rank, s, 1, parts_[rank.number].share.count + 1); });
+      ranks_.each([&](const Rank& rank) { step_all(rank, s); });
     }
   }
 
-  // Halos first, then the step.
+  // Halos cross first, then comes the step.
   void run_in_turn() const {
     for (std::size_t s = 0; s < steps_; ++s) {
-      exchange_halos(s, &Rank::stream);
-      ranks_.each(
-          [&](const Rank& rank) { step_range(rank, s, 1, parts_[rank.number].share.count + 1); });
+      exchange_all(s, &Rank::stream);
+      ranks_.each([&](const Rank& rank) { step_all(rank, s); });
     }
   }
 
-  // The inner elements need no halo, so halos cross beside them. The two outer elements follow the
-  // halos. A step begins when all of the step before is done.
+  // Halos cross beside the step.
   void run_overlapped() const {
     for (std::size_t s = 0; s < steps_; ++s) {
-      exchange_halos(s, &Rank::beside);
-      ranks_.each([&](const Rank& rank) {
-        const Part& mine = parts_[rank.number];
-        step_range(rank, s, 2, mine.share.count);
-        if (mine.share.count > 0) {
-          step_edges<<<1, 2, 0, rank.beside>>>(before(mine, s), after(mine, s), mine.share.count);
-          CUDA_CHECK_LAUNCH();
-        }
-        CUDA_CHECK(cudaEventRecord(mine.inner_done, rank.stream));
-        CUDA_CHECK(cudaEventRecord(mine.edges_done, rank.beside));
-        CUDA_CHECK(cudaStreamWaitEvent(rank.stream, mine.edges_done, 0));
-        CUDA_CHECK(cudaStreamWaitEvent(rank.beside, mine.inner_done, 0));
-      });
+      exchange_all(s, &Rank::beside);
+      ranks_.each([&](const Rank& rank) { step_beside_halos(rank, s); });
+    }
+  }
+  // The same by a host thread of this rank's own.
+  void run_rank(const Rank& rank) const {
+    for (std::size_t s = 0; s < steps_; ++s) {
+      exchange(rank, s, rank.beside);
+      step_beside_halos(rank, s);
     }
   }
 
   void only_exchange() const {
-    for (std::size_t s = 0; s < steps_; ++s) exchange_halos(0, &Rank::stream);
+    for (std::size_t s = 0; s < steps_; ++s) exchange_all(0, &Rank::stream);
   }
 
   bool is_right() const {
@@ -498,28 +511,51 @@ class Stencil {
   void step_range(const Rank& rank, std::size_t s, std::size_t begin, std::size_t end) const {
     if (begin >= end) return;
     const Part& mine = parts_[rank.number];
-    const unsigned blocks = blocks_for(end - begin, kStepBlock);
+    const unsigned blocks = blocks_for(end - begin, kStepBlock * kPerStep);
     step<<<blocks, kStepBlock, 0, rank.stream>>>(before(mine, s), after(mine, s), begin, end);
     CUDA_CHECK_LAUNCH();
   }
+  void step_all(const Rank& rank, std::size_t s) const {
+    step_range(rank, s, 1, parts_[rank.number].share.count + 1);
+  }
 
-  // Of what step number s reads.
-  void exchange_halos(std::size_t s, cudaStream_t Rank::*stream) const {
+  // The inner elements need no halo: they do not wait for what goes on beside them. The two outer
+  // elements follow the halos there. The next step begins when all of this one is done.
+  void step_beside_halos(const Rank& rank, std::size_t s) const {
+    const Part& mine = parts_[rank.number];
+    step_range(rank, s, 2, mine.share.count);
+    if (mine.share.count > 0) {
+      step_edges<<<1, 2, 0, rank.beside>>>(before(mine, s), after(mine, s), mine.share.count);
+      CUDA_CHECK_LAUNCH();
+    }
+    CUDA_CHECK(cudaEventRecord(mine.inner_done, rank.stream));
+    CUDA_CHECK(cudaEventRecord(mine.edges_done, rank.beside));
+    CUDA_CHECK(cudaStreamWaitEvent(rank.stream, mine.edges_done, 0));
+    CUDA_CHECK(cudaStreamWaitEvent(rank.beside, mine.inner_done, 0));
+  }
+
+  // Halos of what step number s reads: the neighbours' outer elements. Sends and receives of a rank
+  // are a group, or the first one could wait for one behind it.
+  void exchange(const Rank& rank, std::size_t s, cudaStream_t stream) const {
+    const Part& mine = parts_[rank.number];
+    unsigned* const x = before(mine, s);
+    const std::size_t n = mine.share.count;
+    const int left = static_cast<int>(rank.number) - 1, right = left + 2;
     NCCL_CHECK(ncclGroupStart());
-    ranks_.each([&](const Rank& rank) {
-      const Part& mine = parts_[rank.number];
-      unsigned* const x = before(mine, s);
-      const std::size_t n = mine.share.count;
-      const int left = static_cast<int>(rank.number) - 1, right = left + 2;
-      const auto send = [&](unsigned* from, int to) {
-        NCCL_CHECK(ncclSend(from, 1, ncclUint32, to, rank.communicator, rank.*stream));
-      };
-      const auto receive = [&](unsigned* to, int from) {
-        NCCL_CHECK(ncclRecv(to, 1, ncclUint32, from, rank.communicator, rank.*stream));
-      };
-      if (mine.has_left) send(x + 1, left), receive(x, left);
-      if (mine.has_right) send(x + n, right), receive(x + n + 1, right);
-    });
+    if (mine.has_left) {
+      NCCL_CHECK(ncclSend(x + 1, 1, ncclUint32, left, rank.communicator, stream));
+      NCCL_CHECK(ncclRecv(x, 1, ncclUint32, left, rank.communicator, stream));
+    }
+    if (mine.has_right) {
+      NCCL_CHECK(ncclSend(x + n, 1, ncclUint32, right, rank.communicator, stream));
+      NCCL_CHECK(ncclRecv(x + n + 1, 1, ncclUint32, right, rank.communicator, stream));
+    }
+    NCCL_CHECK(ncclGroupEnd());
+  }
+  // For all ranks by one host thread: a group around their groups.
+  void exchange_all(std::size_t s, cudaStream_t Rank::*stream) const {
+    NCCL_CHECK(ncclGroupStart());
+    ranks_.each([&](const Rank& rank) { exchange(rank, s, rank.*stream); });
     NCCL_CHECK(ncclGroupEnd());
   }
 
@@ -629,17 +665,27 @@ struct Program {
   bool has_several() const { return all.size() > 1; }
 };
 
-// A row: how long it takes on `ranks`, how many bytes a second if there is a number of them, and
-// how many times as fast it is as the same on one device. Returns the time, or 0.
+// Milliseconds of so many runs in a row, called by one host thread, or by one for each rank.
 template <class Work>
-double add(const Program& p, const Ranks& ranks, const char* name, const Work& work,
-           void (Work::*run)() const, bool (Work::*is_right)() const, double bytes = 0,
-           double ms_of_one = 0) {
+double ms_of(const Ranks& ranks, std::size_t calls, const Work& work, void (Work::*run)() const) {
+  return ms_of_calls(ranks, calls, [&] { (work.*run)(); });
+}
+template <class Work>
+double ms_of(const Ranks& ranks, std::size_t calls, const Work& work,
+             void (Work::*run)(const Rank&) const) {
+  return ms_of_threads(ranks, calls, [&](const Rank& rank) { (work.*run)(rank); });
+}
+
+// A row: how long a run takes on `ranks`, how many bytes a second if there is a number of them, and
+// how many times as fast it is as the same on one device. Returns the time.
+template <class Work, class Run>
+double add(const Program& p, const Ranks& ranks, const char* name, const Work& work, Run run,
+           bool (Work::*is_right)() const, double bytes = 0, double ms_of_one = 0) {
   work.poison();
-  ranks.wait();  // nothing orders one device's memset before another one's copy
-  (work.*run)();
+  ms_of(ranks, 1, work, run);  // waits first: nothing orders a memset before another device's copy
   const bool right_at_first = (work.*is_right)();
-  const Timing t = time_on_all(ranks, p.table.opt.samples, [&] { (work.*run)(); });
+  const Timing t = time_calls(p.table.opt.samples,
+                              [&](std::size_t calls) { return ms_of(ranks, calls, work, run); });
   const bool right_at_last = (work.*is_right)();
   p.table.next_row_has(ranks.size(), bytes > 0 ? text(bytes / t.median_ms / 1e6) : "-",
                        ms_of_one > 0 ? text(ms_of_one / t.median_ms) : "-");
@@ -665,11 +711,17 @@ void add_sums(const Program& p) {
     ms_of_one =
         add(p, p.one, "sum_one", sum, &SumOfSquares::sum_parts, &SumOfSquares::one_is_right, bytes);
   }
-  if (p.has_several() && p.table.wants("sum_all", "a part on each; all-reduce adds the sums")) {
-    const SumOfSquares sum(p.all, p.n, p.table.opt.seed);
+  if (!p.has_several()) return;
+  const bool all = p.table.wants("sum_all", "a part on each; all-reduce adds the sums");
+  const bool threads = p.table.wants("sum_threads", "called by a host thread for each device");
+  if (!all && !threads) return;
+  const SumOfSquares sum(p.all, p.n, p.table.opt.seed);
+  if (all)
     add(p, p.all, "sum_all", sum, &SumOfSquares::sum_all, &SumOfSquares::all_are_right, bytes,
         ms_of_one);
-  }
+  if (threads)
+    add(p, p.all, "sum_threads", sum, &SumOfSquares::sum_of_rank, &SumOfSquares::all_are_right,
+        bytes, ms_of_one);
 }
 
 void add_products(const Program& p) {
@@ -696,14 +748,18 @@ void add_stencils(const Program& p) {
   if (!p.has_several()) return;
   const bool in_turn = p.table.wants("stencil_in_turn", "halos cross, then a step");
   const bool overlap = p.table.wants("stencil_overlap", "halos cross beside the inner elements");
+  const bool threads = p.table.wants("stencil_threads", "called by a host thread for each device");
   const bool halos = p.table.wants("halos", "halos cross, and nothing is computed");
-  if (!in_turn && !overlap && !halos) return;
+  if (!in_turn && !overlap && !threads && !halos) return;
   const Stencil stencil(p.all, p.cells, p.steps, p.table.opt.seed);
   if (in_turn)
     add(p, p.all, "stencil_in_turn", stencil, &Stencil::run_in_turn, &Stencil::is_right, bytes,
         ms_of_one);
   if (overlap)
     add(p, p.all, "stencil_overlap", stencil, &Stencil::run_overlapped, &Stencil::is_right, bytes,
+        ms_of_one);
+  if (threads)
+    add(p, p.all, "stencil_threads", stencil, &Stencil::run_rank, &Stencil::is_right, bytes,
         ms_of_one);
   if (halos) add(p, p.all, "halos", stencil, &Stencil::only_exchange, &Stencil::halos_are_right);
 }

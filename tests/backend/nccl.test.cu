@@ -255,9 +255,13 @@ TEST_CASE("several sends from one rank to another arrive in their order") {
   REQUIRE(ncclGroupStart() == ncclSuccess);
   for (int i = 0; i < kSends; ++i) {
     REQUIRE(ncclSend(from + i, 1, ncclInt, 3, ranks.comm[0], ranks.stream[0]) == ncclSuccess);
-    REQUIRE(ncclRecv(to + i, 1, ncclInt, 0, ranks.comm[3], ranks.stream[3]) == ncclSuccess);
   }
   REQUIRE(ncclGroupEnd() == ncclSuccess);
+  for (int i = 0; i < kSends; ++i) {  // one after the other
+    REQUIRE(ncclGroupStart() == ncclSuccess);
+    REQUIRE(ncclRecv(to + i, 1, ncclInt, 0, ranks.comm[3], ranks.stream[3]) == ncclSuccess);
+    REQUIRE(ncclGroupEnd() == ncclSuccess);
+  }
   CHECK(ranks.read(3, to, kSends) == numbers(kSends, 5));
 }
 
@@ -294,6 +298,28 @@ TEST_CASE("a collective comes after what is in its rank's stream, and before wha
   // 6, 4 * 6 + 6 = 30, 4 * 30 + 6 = 126; one rank alone is waited for.
   CHECK(ranks.read(2, x[2], kN) == std::vector<int>(kN, 126));
   CHECK(ranks.read(0, x[0], kN) == std::vector<int>(kN, 126));
+}
+
+TEST_CASE("the calls of a communicator keep their order in different streams") {
+  Ranks ranks;
+  cudaStream_t other[kRanks];
+  int* x[kRanks];
+  for (int r = 0; r < kRanks; ++r) {
+    x[r] = ranks.on(r, std::vector<int>{0});
+    REQUIRE(cudaStreamCreate(&other[r]) == cudaSuccess);
+    add<<<1, 1, 0, ranks.stream[r]>>>(x[r], 1, r);
+  }
+  ranks.group([&](int r) {  // 6
+    return ncclAllReduce(x[r], x[r], 1, ncclInt, ncclSum, ranks.comm[r], ranks.stream[r]);
+  });
+  ranks.group([&](int r) {  // 24, and 0 without what came before
+    return ncclAllReduce(x[r], x[r], 1, ncclInt, ncclSum, ranks.comm[r], other[r]);
+  });
+  for (int r = 0; r < kRanks; ++r) {
+    REQUIRE(cudaStreamSynchronize(other[r]) == cudaSuccess);
+    CHECK(ranks.read(r, x[r], 1)[0] == 24);
+    cudaStreamDestroy(other[r]);
+  }
 }
 
 TEST_CASE("a result is not there before its stream is waited for") {
@@ -397,6 +423,20 @@ TEST_CASE("versions, texts of errors, and a communicator that was destroyed") {
   CHECK(std::string(ncclGetErrorString(ncclInvalidUsage)).find("invalid usage") == 0);
   CHECK(ncclGroupEnd() == ncclInvalidUsage);
   CHECK(is_explained("ncclGroupEnd without ncclGroupStart"));
+  int* const x = ranks.on(0, std::vector<int>(4, 1));
+  const auto all_reduce = [&](int* from, int* to, std::size_t n, ncclDataType_t type) {
+    return ncclAllReduce(from, to, n, type, ncclSum, ranks.comm[0], ranks.stream[0]);
+  };
+  CHECK(all_reduce(x, x, std::size_t{1} << 62, ncclInt) == ncclInvalidArgument);
+  CHECK(is_explained("4611686018427387904 elements"));
+  CHECK(all_reduce(x, x + 1, 3, ncclInt) == ncclInvalidArgument);
+  CHECK(is_explained("sendbuff and recvbuff overlap"));
+  CHECK(all_reduce(x + 1, x + 1, 1, ncclDouble) == ncclInvalidArgument);
+  CHECK(is_explained("misaligned"));
+  CHECK(all_reduce(nullptr, x, 1, ncclInt) == ncclInvalidArgument);
+  CHECK(is_explained("sendbuff is a null pointer"));
+  CHECK(ncclSend(x, 1, ncclInt, 4, ranks.comm[0], ranks.stream[0]) == ncclInvalidArgument);
+  CHECK(is_explained("there is no rank 4"));
   ncclComm_t one = nullptr;
   const int device = 1;
   REQUIRE(ncclCommInitAll(&one, 1, &device) == ncclSuccess);
@@ -421,4 +461,16 @@ TEST_CASE("an abort lets the stream go on") {
   CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
   CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
   cudaFree(x);
+  // Its work may come to the rendezvous later, when the buffer is gone.
+  cudaStream_t other = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(ncclCommInitAll(comm, 2, nullptr) == ncclSuccess);
+  REQUIRE(cudaMallocAsync(&x, sizeof(int), other) == cudaSuccess);
+  REQUIRE(ncclAllReduce(x, x, 1, ncclInt, ncclSum, comm[0], nullptr) == ncclSuccess);
+  CHECK(ncclCommAbort(comm[0]) == ncclSuccess);
+  CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
+  CHECK(cudaFreeAsync(x, other) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(other) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
+  CHECK(cudaStreamDestroy(other) == cudaSuccess);
 }

@@ -283,6 +283,15 @@ else
     [ "$err" = "$(cat common/cpu/results/divergent_barrier.txt)" ]
 fi
 
+test_case "the report in chapter 17 is what the CPU backend prints"
+if [ ! -x "${ZOO_DIR:-build/cpu/zoo}/nccl" ]; then
+  skip "the bug zoo is built for the CPU backend only"
+else
+  CUDA_CPU_DEVICES=3 run "${ZOO_DIR:-build/cpu/zoo}/nccl" orders_that_differ
+  expect_failure
+  expect "common/cpu/results/nccl_orders.txt" [ "$err" = "$(cat common/cpu/results/nccl_orders.txt)" ]
+fi
+
 # ---- notes ---------------------------------------------------------------------------------------
 
 needs_python "notes quote code, tables and values"

@@ -121,8 +121,9 @@ void add(ResultTable& table, const Link& link, std::size_t most, const std::stri
     link.poison();
     copy(words);
     const bool right_at_first = is_right();
-    const Timing t =
-        time_on_all(link.ranks, bytes < 64_Mi ? table.opt.samples : 5, [&] { copy(words); });
+    const Timing t = time_calls(bytes < 64_Mi ? table.opt.samples : 5, [&](std::size_t calls) {
+      return ms_of_calls(link.ranks, calls, [&] { copy(words); });
+    });
     table.row(name, t, times * static_cast<double>(bytes) / t.median_ms / 1e6,
               right_at_first && is_right());
   }
@@ -157,10 +158,10 @@ int main(int argc, char** argv) {
   });
   add(table, link, most, "read_by_kernel", 1,
       [&](std::size_t words) { link.read_by_kernel(words); });
-  // The host waits for each copy.
+  // The host waits for each copy, and for both devices.
   add(table, link, most, "waited_for", 1, [&](std::size_t words) {
     link.copy(1, words);
-    CUDA_CHECK(cudaStreamSynchronize(two[0].stream));
+    two.wait();
   });
   return table.finish();
 }

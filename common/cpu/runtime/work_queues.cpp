@@ -54,6 +54,7 @@ struct AllStreams {
   std::chrono::steady_clock::time_point reached;
   std::uint64_t asked = 0;  // how often work was put on a stream or waited for
   bool has_onlooker = false;
+  bool serves_others = false;  // some work was awaited by another process
   std::uint64_t random = schedule().seed * 2 + 1;
 
   AllStreams() {
@@ -167,7 +168,8 @@ CUstream_st* pick_stream(AllStreams& s, Need& need, bool is_asked_for) {
     if (stream->queue.empty()) continue;
     const bool needed = stream->queue.front().sequence <= need[stream];
     any_needed = any_needed || needed;
-    const bool is_wanted = needed || eager_others || is_awaited_elsewhere(stream);
+    const bool is_wanted =
+        needed || eager_others || (s.serves_others && is_awaited_elsewhere(stream));
     if (is_wanted && is_ready(s, stream)) ready.push_back(stream);
   }
   if (!any_needed || ready.empty()) return nullptr;
@@ -247,6 +249,7 @@ std::shared_ptr<Moment> awaited_rendezvous(const AllStreams& s, Need& need) {
 int run_needed(Need need, bool is_asked_for = true) {
   AllStreams& s = all_streams();
   std::unique_lock<std::recursive_mutex> one(s.running);
+  rendezvous_rules.proceed();  // other processes may wait for that
   std::unique_lock<std::mutex> lock(s.mutex);
   if (is_asked_for) ++s.asked;
   close_need(s, &need);
@@ -257,12 +260,17 @@ int run_needed(Need need, bool is_asked_for = true) {
     CUstream_st* const stream = pick_stream(s, need, is_asked_for);
     if (stream == nullptr) {
       if (close_need(s, &need)) continue;  // for a rendezvous, what comes next
-      const auto awaited = is_asked_for ? awaited_rendezvous(s, need) : nullptr;
+      const std::shared_ptr<Moment> awaited = awaited_rendezvous(s, need);
       if (awaited == nullptr) break;
       opened.reset();
       lock.unlock();
       const auto now = std::chrono::steady_clock::now();
-      if (rendezvous_rules.proceed()) {
+      const bool others_have_come = rendezvous_rules.proceed();
+      if (!others_have_come && !is_asked_for) {
+        lock.lock();
+        break;
+      }
+      if (others_have_come) {
         latest = now;
       } else {
         one.unlock();  // for other host threads
@@ -487,6 +495,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       work.marks->sequence = sequence;
       work.marks->ended = stream->ended;
     }
+    s.serves_others = s.serves_others || work.is_awaited_elsewhere;
     stream->queue.push_back(std::move(work));
     stream->latest = sequence;
     host_is_behind = order_is_kept();

@@ -59,6 +59,8 @@
 // EXPECT: {file}:{freed}: note: freed here
 //
 // CASE: sends_that_wait_for_each_other
+// At once, without any limit.
+// RUN: CUDA_CPU_DEVICES=3 CUDA_CPU_TIMEOUT=0
 // EXPECT: {file}:{send}: error: ncclSend of rank 0 waits for rank 1
 // EXPECT: {file}:{send}: note: rank 1 waits in ncclSend of 100 ncclFloat to rank 0
 // EXPECT: help: each send needs a receive on the other rank; those that wait for each other belong between

@@ -41,6 +41,14 @@
 // EXPECT: are both on device 0
 // EXPECT-STDOUT: 3 processes failed, 0 were killed, nothing is left
 //
+// CASE: slow_hosts
+// A rank whose host computes for longer than others wait for one that does nothing; then one that
+// has called, and computes.
+// RUN: CUDA_CPU_DEVICES=3 CUDA_CPU_TIMEOUT=1
+// EXPECT-STATUS: 0
+// EXPECT-NOT: error
+// EXPECT-STDOUT: 0 processes failed, 0 were killed, nothing is left
+//
 // CASE: all_is_right
 // Each process takes the device of its rank, or sees one device alone.
 // RUN: CUDA_CPU_DEVICES=3
@@ -60,6 +68,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -186,6 +195,28 @@ CASE(counts_that_differ) {
 
 CASE(on_one_device) {
   in_processes([](int rank, HandedOver* handed_over) { Rank(rank, handed_over, true).end(); });
+}
+
+void compute(int seconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(seconds)) continue;
+}
+
+CASE(slow_hosts) {
+  in_processes([](int rank, HandedOver* handed_over) {
+    Rank it(rank, handed_over);
+    if (rank == 1) compute(2);
+    it.add();
+    const int next = (rank + 1) % kRanks, before = (rank + kRanks - 1) % kRanks;
+    if (rank != 1) usleep(200000);  // what rank 1 waits for is sent when its host is gone
+    check(ncclGroupStart());
+    check(ncclSend(it.x, 1, ncclFloat, next, it.comm, nullptr));
+    check(ncclRecv(it.x + 1, 1, ncclFloat, before, it.comm, nullptr));
+    check(ncclGroupEnd());
+    if (rank == 1) compute(2);
+    CUDA_CHECK(cudaStreamSynchronize(nullptr));
+    it.end();
+  });
 }
 
 CASE(all_is_right) {

@@ -16,14 +16,15 @@
 // EXPECT: ncclAllReduce
 //
 // CASE: ordered
-// By an event; by the streams of the ranks; and the host has waited.
+// By an event; by the communicator, whose calls keep their order in different streams; by the
+// rendezvous of the ranks; and the host has waited.
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=random:2
 // EXPECT-STATUS: 0
 // EXPECT-NOT: error
 // EXPECT-NOT: note
-// EXPECT-STDOUT: 7 7
+// EXPECT-STDOUT: 14 15
 
 #include <cuda_runtime.h>
 #include <nccl.h>
@@ -54,10 +55,10 @@ struct Machine {
       *x[r] = 0;
     }
   }
-  void add() {
+  void add(const cudaStream_t* in) {
     ncclGroupStart();
     for (int r = 0; r < kRanks; ++r) {
-      ncclAllReduce(x[r], x[r], 1, ncclInt, ncclSum, comm[r], stream[r]);  // @reduce
+      ncclAllReduce(x[r], x[r], 1, ncclInt, ncclSum, comm[r], in[r]);  // @reduce
     }
     ncclGroupEnd();
   }
@@ -72,14 +73,14 @@ struct Machine {
 CASE(kernel_beside) {
   Machine m;
   CUDA_CHECK(cudaSetDevice(1));
-  m.add();
+  m.add(m.stream);
   store<<<1, 1, 0, m.other[1]>>>(m.x[1], 3);
   m.wait();
 }
 
 CASE(host_too_early) {
   Machine m;
-  m.add();
+  m.add(m.stream);
   *m.x[0] = 5;  // @host
   m.wait();
 }
@@ -95,11 +96,17 @@ CASE(ordered) {
     CUDA_CHECK(cudaStreamWaitEvent(m.stream[r], stored));
     CUDA_CHECK(cudaEventDestroy(stored));
   }
-  m.add();
-  // Rank 0's kernel stores what rank 1 had read, for both have met.
+  // Rank 0's stream comes after what rank 1's did before both met.
+  int* before = nullptr;
+  CUDA_CHECK(cudaMallocManaged(&before, sizeof(int)));
+  store<<<1, 1, 0, m.stream[1]>>>(before, 14);
+  m.add(m.stream);
   CUDA_CHECK(cudaSetDevice(0));
+  store<<<1, 1, 0, m.stream[0]>>>(before, 15);
+  m.add(m.other);
   m.wait();
-  std::printf("%d %d\n", *m.x[0], *m.x[1]);
+  std::printf("%d %d\n", *m.x[0], *before);
+  CUDA_CHECK(cudaFree(before));
   for (int r = 0; r < kRanks; ++r) {
     CUDA_CHECK(cudaFree(m.x[r]));
     CUDA_CHECK(cudaStreamDestroy(m.stream[r]));

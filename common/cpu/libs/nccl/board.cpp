@@ -18,6 +18,7 @@
 namespace cuda_cpu {
 namespace {
 
+constexpr char kNameBegins[] = "cuda_cpu_nccl_";
 constexpr std::int64_t kDataBegins = 1 << 24;  // beyond the board
 constexpr std::int64_t kDataOfRank = std::int64_t{1} << 36;
 static_assert(sizeof(SharedBoard) < kDataBegins);
@@ -35,7 +36,11 @@ struct flock lock_of(int rank) {
 
 std::string new_board_name() {
   std::random_device random;
-  return format("cuda_cpu_nccl_%08x%08x_%d", random(), random(), static_cast<int>(getpid()));
+  return format("%s%08x%08x", kNameBegins, random(), random());
+}
+
+bool is_board_name(const std::string& name) {
+  return name.rfind(kNameBegins, 0) == 0 && name.find('/') == std::string::npos;
 }
 
 Board::Board(const std::string& name) {

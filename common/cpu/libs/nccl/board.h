@@ -84,7 +84,8 @@ class Board {
   std::int64_t written_[kMaxRanks] = {};
 };
 
-/// A new name.
+/// A new name, and whether one is of that kind.
 std::string new_board_name();
+bool is_board_name(const std::string& name);
 
 }  // namespace cuda_cpu

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What a thread calls is kept until its group ends, and a call outside of a group is a group of
 // its own. Then each rank's part is put on its streams, as two pieces of work: one comes to the
-// rendezvous, and the other waits for its end. A stream that comes to it and finds the others
-// missing goes on with nothing.
+// rendezvous, and the other waits for its end.
 #include "calls.h"
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <cstdio>
 #include <utility>
 
 #include "../../engine/state/observer.h"
@@ -21,6 +21,9 @@
 
 namespace cuda_cpu {
 namespace {
+
+// Their bytes, once for each rank, are a size.
+constexpr std::size_t kMostElements = ~std::size_t{0} / sizeof(double) / kMaxRanks;
 
 /// A call with the rank that it is for.
 struct Called {
@@ -44,7 +47,7 @@ struct Group {
 };
 thread_local Group group;
 
-std::string last_error;
+thread_local std::string last_error;
 
 /// Success, or why the call cannot be made.
 ncclResult_t begin_nccl_call(const char* call, ncclComm_t comm, Site site) {
@@ -110,6 +113,11 @@ ncclResult_t check_call(const ncclComm& comm, NcclOperation* it) {
     return refuse(it->site, ncclInvalidArgument,
                   format("%s: there is no type %d", of_rank.c_str(), static_cast<int>(terms.type)));
   }
+  if (terms.count > kMostElements) {
+    return refuse(it->site, ncclInvalidArgument,
+                  format("%s: %zu elements", of_rank.c_str(), terms.count), {},
+                  "is a number negative that became a size?");
+  }
   if (terms.op < ncclSum || terms.op > ncclNumOps) {
     return refuse(
         it->site, ncclInvalidArgument,
@@ -174,32 +182,56 @@ ncclResult_t check_sends_to_itself(const ncclComm& comm, const NcclLaunch& launc
       {}, "put both between the same ncclGroupStart and ncclGroupEnd");
 }
 
-/// Puts one of the two pieces of work of each stream on it.
-int submit_all(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, bool comes,
-               const std::shared_ptr<Moment>& before) {
-  for (CUstream_st* const stream : launch->streams) {
-    const auto first = std::find_if(launch->operations.begin(), launch->operations.end(),
-                                    [&](const auto& it) { return it.stream == stream; });
-    Work work;
-    work.label = {name_of(first->terms.call), first->site};
-    work.needs_device_memory = false;
-    if (comes) {
-      work.after = before;  // a rank's launches do not overtake each other
-      work.rendezvous = comm->clique;
-      work.is_awaited_elsewhere = !comm->clique->is_within_process;
-      work.run = [=] { return come_to(comm, launch, stream); };
-    } else {
-      work.after = launch->done;
-      if (observer != nullptr) {
-        work.run = [=] {
-          for (const NcclOperation& it : launch->operations) {
-            if (it.stream != stream) continue;
-            tell_of_range(it.to, it.terms.bytes_written(comm->rank, comm->clique->ranks), true,
-                          name_of(it.terms.call), it.site);
-          }
-          return 0;
-        };
-      }
+/// One rank's part of a group.
+struct OfRank {
+  ncclComm* comm;
+  std::shared_ptr<NcclLaunch> launch;
+};
+
+/// Work that stands for the first call in a stream.
+Work work_of(const NcclLaunch& launch, const CUstream_st* stream) {
+  const auto first = std::find_if(launch.operations.begin(), launch.operations.end(),
+                                  [&](const auto& it) { return it.stream == stream; });
+  Work work;
+  work.label = {name_of(first->terms.call), first->site};
+  work.needs_device_memory = false;
+  return work;
+}
+
+/// The streams come to the rendezvous, each after what the rank's launch before did in others.
+int submit_coming(const OfRank& it) {
+  for (CUstream_st* const stream : it.launch->streams) {
+    for (const std::shared_ptr<Moment>& before : it.comm->last) {
+      Work wait = work_of(*it.launch, stream);
+      wait.after = before;
+      if (const int error = submit(stream, std::move(wait))) return error;
+    }
+    Work work = work_of(*it.launch, stream);
+    work.rendezvous = it.comm->clique;
+    work.is_awaited_elsewhere = !it.comm->clique->is_within_process;
+    work.run = [it, stream] { return come_to(it.comm, it.launch, stream); };
+    if (const int error = submit(stream, std::move(work))) return error;
+  }
+  return 0;
+}
+
+/// The streams go on when all is done.
+int submit_going_on(const OfRank& it) {
+  it.comm->last.clear();
+  for (CUstream_st* const stream : it.launch->streams) {
+    Work work = work_of(*it.launch, stream);
+    work.after = it.launch->done;
+    work.marks = it.comm->last.emplace_back(std::make_shared<Moment>());
+    if (observer != nullptr) {
+      work.run = [it, stream] {
+        const int rank = it.comm->rank, ranks = it.comm->clique->ranks;
+        for (const NcclOperation& one : it.launch->operations) {
+          if (one.stream != stream) continue;
+          tell_of_range(one.to, one.terms.bytes_written(rank, ranks), true, name_of(one.terms.call),
+                        one.site);
+        }
+        return 0;
+      };
     }
     if (const int error = submit(stream, std::move(work))) return error;
   }
@@ -207,17 +239,12 @@ int submit_all(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, bool c
 }
 
 ncclResult_t launch_all(std::vector<Called> calls, bool is_grouped) {
-  struct OfRank {
-    ncclComm* comm;
-    std::shared_ptr<NcclLaunch> launch;
-    std::shared_ptr<Moment> before;
-  };
   std::vector<OfRank> ranks;
   for (Called& one : calls) {
     const auto is_its = [&](const OfRank& it) { return it.comm == one.comm; };
     auto found = std::find_if(ranks.begin(), ranks.end(), is_its);
     if (found == ranks.end()) {
-      found = ranks.insert(ranks.end(), {one.comm, std::make_shared<NcclLaunch>(), nullptr});
+      found = ranks.insert(ranks.end(), {one.comm, std::make_shared<NcclLaunch>()});
     }
     auto& streams = found->launch->streams;
     if (std::find(streams.begin(), streams.end(), one.operation.stream) == streams.end()) {
@@ -238,14 +265,13 @@ ncclResult_t launch_all(std::vector<Called> calls, bool is_grouped) {
       launch.thread = std::this_thread::get_id();
       launch.streams_to_come = launch.streams.size();
       launch.done->rendezvous = it.comm->clique;
-      it.before = std::exchange(it.comm->last, launch.done);
       it.comm->launches.push_back(it.launch);
       it.comm->clique->board->seat(it.comm->rank).called += launch.operations.size();
     }
   }
   int error = 0;
   for (OfRank& it : ranks) {
-    if (error == 0) error = submit_all(it.comm, it.launch, true, it.before);
+    if (error == 0) error = submit_coming(it);
   }
   // What comes after the rendezvous comes after what all ranks of the group did before.
   for (OfRank& it : ranks) {
@@ -257,7 +283,7 @@ ncclResult_t launch_all(std::vector<Called> calls, bool is_grouped) {
     }
   }
   for (OfRank& it : ranks) {
-    if (error == 0) error = submit_all(it.comm, it.launch, false, nullptr);
+    if (error == 0) error = submit_going_on(it);
   }
   return error == 0 ? ncclSuccess : ncclUnhandledCudaError;
 }
@@ -315,16 +341,26 @@ ncclResult_t ncclGetVersion(int* version) {
 
 // The texts are what the library of that version prints.
 const char* ncclGetErrorString(ncclResult_t result) {
-  constexpr const char* kTexts[] = {"no error",
-                                    "unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
-                                    "unhandled system error (run with NCCL_DEBUG=INFO for details)",
-                                    "internal error - please report this issue to the NCCL "
-                                    "developers",
-                                    "invalid argument (run with NCCL_DEBUG=WARN for details)",
-                                    "invalid usage (run with NCCL_DEBUG=WARN for details)",
-                                    "remote process exited or there was a network error",
-                                    "NCCL operation in progress"};
-  return result >= 0 && result < ncclNumResults ? kTexts[result] : "unknown result code";
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
+    case ncclSystemError:
+      return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
+    case ncclInternalError:
+      return "internal error - please report this issue to the NCCL developers";
+    case ncclInvalidArgument:
+      return "invalid argument (run with NCCL_DEBUG=WARN for details)";
+    case ncclInvalidUsage:
+      return "invalid usage (run with NCCL_DEBUG=WARN for details)";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    case ncclInProgress:
+      return "NCCL operation in progress";
+    default:
+      return "unknown result code";
+  }
 }
 
 const char* ncclGetLastError(ncclComm_t) { return last_error.c_str(); }
@@ -333,7 +369,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   if (begin_call() != 0) return ncclUnhandledCudaError;
   if (id == nullptr) return ncclInvalidArgument;
   *id = {};
-  std::strncpy(id->internal, new_board_name().c_str(), sizeof id->internal - 1);
+  std::snprintf(id->internal, sizeof id->internal, "%s", new_board_name().c_str());
   return ncclSuccess;
 }
 
@@ -346,14 +382,19 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices, S
                device_count() == 1 ? "is" : "are", device_count(), device_count() == 1 ? "" : "s"),
         {}, "CUDA_CPU_DEVICES says how many there are");
   }
-  std::vector<int> chosen;
-  for (int rank = 0; rank < count; ++rank) {
-    chosen.push_back(devices != nullptr ? devices[rank] : rank);
-    if (is_device(chosen.back())) continue;
-    return refuse(site, ncclInvalidArgument,
-                  format("ncclCommInitAll: there is no device %d", chosen.back()));
+  static std::atomic<int> made{0};
+  NcclSeat seat{comms, count, 0, 0, {}, site};
+  std::snprintf(seat.id.internal, sizeof seat.id.internal, "within the process %d", ++made);
+  std::vector<NcclSeat> seats;
+  for (; seat.rank < count; ++seat.rank, ++seat.to) {
+    seat.device = devices != nullptr ? devices[seat.rank] : seat.rank;
+    if (!is_device(seat.device)) {
+      return refuse(site, ncclInvalidArgument,
+                    format("ncclCommInitAll: there is no device %d", seat.device));
+    }
+    seats.push_back(seat);
   }
-  return make_communicators(comms, chosen, site);
+  return make_communicators("ncclCommInitAll", seats, true);
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, Site site) {
@@ -364,8 +405,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     error =
         refuse(site, ncclInvalidArgument, format("ncclCommInitRank as rank %d of %d", rank, ranks),
                {format("the CPU backend has up to %d ranks, and they count from 0", kMaxRanks)});
-  } else if (std::strncmp(id.internal, "cuda_cpu_nccl_", 14) != 0 ||
-             std::strchr(id.internal, '/') != nullptr) {
+  } else if (!is_board_name(id.internal)) {
     error =
         refuse(site, ncclInvalidArgument,
                format("ncclCommInitRank of rank %d: the id comes from no ncclGetUniqueId", rank),

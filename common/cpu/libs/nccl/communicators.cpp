@@ -2,7 +2,6 @@
 #include "communicators.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "../../engine/state/settings.h"
 #include "../../report/diagnostics.h"
@@ -28,7 +27,7 @@ Clique* clique_of(const NcclSeat& seat) {
 /// The clique that an id names, in which nobody sits yet; null where the system refuses.
 Clique* make_clique(const std::string& id, int ranks) {
   auto* const clique = new Clique;
-  clique->board = std::make_unique<Board>(id);
+  clique->board = std::make_unique<Board>(is_board_name(id) ? id : "");
   if (!clique->board->is_open()) return nullptr;
   clique->id = id;
   clique->ranks = ranks;
@@ -158,7 +157,7 @@ double nccl_patience(bool alone) {
 }
 
 double Idleness::seconds(double used) {
-  constexpr double kBusy = 0.1;  // of a processor
+  constexpr double kBusy = 0.05;  // of a processor; to wait takes less
   const auto now = Clock::now();
   const double passed = std::chrono::duration<double>(now - looked_).count();
   if (passed > 1) {  // nobody has asked for a while: this is another wait
@@ -180,27 +179,6 @@ ncclResult_t make_communicators(const char* call, const std::vector<NcclSeat>& s
   }
   for (std::size_t i = 0; i < seats.size(); ++i) {
     if (const auto error = wait_for_all(call, seats[i], cliques[i], is_grouped)) return error;
-  }
-  return ncclSuccess;
-}
-
-ncclResult_t make_communicators(ncclComm** to, const std::vector<int>& devices, Site site) {
-  const int ranks = static_cast<int>(devices.size());
-  Clique* clique = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(nccl_mutex());
-    clique = make_clique("", ranks);
-  }
-  if (clique == nullptr) return refuse(site, ncclSystemError, "ncclCommInitAll: no memory");
-  NcclSeat seat{to, ranks, 0, 0, {}, site};
-  clique->id = format("within %p", static_cast<void*>(clique));
-  std::strncpy(seat.id.internal, clique->id.c_str(), sizeof seat.id.internal - 1);
-  for (const int device : devices) {
-    seat.device = device;
-    if (const auto error = sit_down("ncclCommInitAll", seat, &clique)) return error;
-    if (const auto error = check_devices("ncclCommInitAll", seat, *clique->board)) return error;
-    ++seat.rank;
-    ++seat.to;
   }
   return ncclSuccess;
 }

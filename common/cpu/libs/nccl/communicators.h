@@ -50,7 +50,7 @@ struct ncclComm {
   int rank = 0, device = 0;
   bool is_live = true, is_finalized = false;
   std::deque<std::shared_ptr<cuda_cpu::NcclLaunch>> launches;  ///< that are not done
-  std::shared_ptr<cuda_cpu::Moment> last;                      ///< of the latest launch
+  std::vector<std::shared_ptr<cuda_cpu::Moment>> last;  ///< when the latest launch's streams go on
   std::uint64_t sent[cuda_cpu::kMaxRanks] = {}, received[cuda_cpu::kMaxRanks] = {};
 };
 
@@ -78,7 +78,8 @@ struct Clique {
   Idleness idleness;
   std::string id;
 
-  bool is_doubted = false;  ///< that those who are gone have done enough
+  std::uint64_t looks = 0;       ///< how often it was looked whether something can go on
+  std::uint64_t doubted_at = 0;  ///< when somebody was first found gone; 0: nobody was
 
   /// A rank of this process; -1 when all have left.
   int rank_here() const {
@@ -108,13 +109,11 @@ ncclResult_t refuse(Site site, ncclResult_t result, const std::string& headline,
 /// Makes communicators, and waits until all other ranks have come.
 ncclResult_t make_communicators(const char* call, const std::vector<NcclSeat>& seats,
                                 bool is_grouped);
-/// Within this process, without an id.
-ncclResult_t make_communicators(ncclComm** to, const std::vector<int>& devices, Site site);
 /// Ends the part of one rank.
 void leave(ncclComm* comm);
 
-/// Seconds of which CUDA_CPU_TIMEOUT makes more or fewer: how long a rank is waited for. 0: for
-/// ever.
+/// How many seconds a rank is waited for; 0: for ever. `alone`: by the only host thread that could
+/// let it come.
 double nccl_patience(bool alone);
 
 }  // namespace cuda_cpu

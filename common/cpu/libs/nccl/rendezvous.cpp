@@ -2,7 +2,6 @@
 #include "rendezvous.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "../../engine/diagnosis/faults.h"
@@ -254,9 +253,10 @@ bool proceed() {
   const std::lock_guard<std::mutex> lock(nccl_mutex());
   bool moved = false;
   for (Clique* const clique : all_cliques()) {
+    ++clique->looks;
     while (clique->error == ncclSuccess && step(clique)) {
       moved = true;
-      clique->is_doubted = false;
+      clique->doubted_at = 0;
     }
   }
   return moved;
@@ -342,21 +342,21 @@ std::vector<int> gone_of(const Clique& clique, std::vector<int> ranks) {
 /// Whether nobody has done anything for too long, or all ranks wait for each other.
 bool is_too_long(Clique* clique, const std::vector<int>& missing) {
   const Board& board = *clique->board;
-  bool all_wait = true;
+  bool all_wait = clique->is_within_process;
   for (int rank = 0; rank < clique->ranks; ++rank) all_wait = all_wait && board.seat(rank).waits;
-  if (all_wait && clique->is_within_process) return true;
+  if (all_wait) return true;
   double used = 0;
   for (const int rank : missing) {
     if (!board.seat(rank).waits) used += board.seconds_used(rank);
   }
-  const bool is_alone = all_wait || (clique->is_within_process && callers == 1);
-  const double idle = clique->idleness.seconds(used), patience = nccl_patience(is_alone);
+  const double patience = nccl_patience(clique->is_within_process && callers == 1);
+  const double idle = clique->idleness.seconds(used);
   return patience > 0 && idle > patience;
 }
 
 /// Nothing that the host waits for can go on: lets others do something, or reports.
 void wait(const Moment& awaited, double waited) {
-  const double pause = std::min(2e-3, 50e-6 + waited / 20);
+  const double pause = std::min(20e-3, 50e-6 + waited / 20);
   std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   const std::lock_guard<std::mutex> lock(nccl_mutex());
   auto* const clique = static_cast<Clique*>(const_cast<void*>(awaited.rendezvous));
@@ -378,9 +378,11 @@ void wait(const Moment& awaited, double waited) {
     }
     std::vector<int> missing = missing_for(*clique, *comm, *first);
     const std::vector<int> gone = gone_of(*clique, missing);
-    // What they did at last may not have been seen yet.
-    if (!gone.empty() && !std::exchange(clique->is_doubted, true)) return;
-    if (!gone.empty()) missing = gone;
+    if (!gone.empty()) {  // what they did at last may not have been seen yet
+      if (clique->doubted_at == 0) clique->doubted_at = clique->looks;
+      if (clique->doubted_at == clique->looks) return;
+      missing = gone;
+    }
     if (!gone.empty() || (is_first && !missing.empty() && is_too_long(clique, missing))) {
       report_missing(clique, *comm, *first, missing);
       return;
@@ -420,6 +422,7 @@ int stop_clique(Clique* clique, ncclResult_t result, Report it) {
 }
 
 int come_to(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, const CUstream_st* stream) {
+  if (!comm->is_live) return 0;  // aborted
   for (const NcclOperation& it : launch->operations) {
     if (it.stream != stream) continue;
     Report fault = fault_of(*comm, it);  // freed since?
