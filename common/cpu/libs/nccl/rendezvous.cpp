@@ -339,12 +339,27 @@ std::vector<int> gone_of(const Clique& clique, std::vector<int> ranks) {
   return ranks;
 }
 
-/// Whether nobody has done anything for too long, or all ranks wait for each other.
-bool is_too_long(Clique* clique, const std::vector<int>& missing) {
+/// Whether all ranks that this one waits for wait, too, and so do all that those wait for.
+bool is_in_circle(const Clique& clique, const ncclComm& comm) {
+  std::vector<int> all = {comm.rank};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ncclComm* const one = clique.members[static_cast<std::size_t>(all[i])];
+    const NcclLaunch* const launch = current_launch(one);
+    if (launch == nullptr) return false;
+    for (const NcclOperation& it : launch->operations) {
+      if (it.is_done) continue;
+      for (const int rank : missing_for(clique, *one, it)) {
+        if (std::find(all.begin(), all.end(), rank) == all.end()) all.push_back(rank);
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether ranks wait for each other, or nobody has done anything for too long.
+bool is_in_vain(Clique* clique, const ncclComm& comm, const std::vector<int>& missing) {
+  if (is_in_circle(*clique, comm)) return true;
   const Board& board = *clique->board;
-  bool all_wait = clique->is_within_process;
-  for (int rank = 0; rank < clique->ranks; ++rank) all_wait = all_wait && board.seat(rank).waits;
-  if (all_wait) return true;
   double used = 0;
   for (const int rank : missing) {
     if (!board.seat(rank).waits) used += board.seconds_used(rank);
@@ -383,7 +398,7 @@ void wait(const Moment& awaited, double waited) {
       if (clique->doubted_at == clique->looks) return;
       missing = gone;
     }
-    if (!gone.empty() || (is_first && !missing.empty() && is_too_long(clique, missing))) {
+    if (!gone.empty() || (is_first && !missing.empty() && is_in_vain(clique, *comm, missing))) {
       report_missing(clique, *comm, *first, missing);
       return;
     }
