@@ -408,7 +408,7 @@ def entry_of(variant, folder, path):
 @functools.lru_cache(maxsize=None)
 def trusted_names():
     """What the tutorial's own headers declare."""
-    rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "xray", "races")
+    rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "libs/nccl", "xray", "races")
     below = [p for room in rooms for p in glob.glob(f"common/cpu/{room}/**/*", recursive=True)]
     headers = (*glob.glob("common/*"), *glob.glob("common/labs/*"), *glob.glob("tests/*"), *below)
     return names_of(sorted(p for p in headers if p.endswith((".cuh", ".h"))))

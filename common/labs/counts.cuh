@@ -19,6 +19,7 @@
 
 #include "../cpu/engine/meeting/async_copies.h"
 #include "../cpu/engine/memory/memory.h"
+#include "../cpu/engine/state/grid.h"
 #include "../cpu/engine/state/observer.h"
 #include "runtime/functions.h"
 #include "xray/counts.h"
@@ -205,12 +206,16 @@ struct Traffic {
     bool is_written;      ///< or else read
     std::size_t room;     ///< of the device's allocation or variable that it lies in; 0: the host's
     std::string content;  ///< what was read from the device, its first 64 bytes
+    std::string call;     ///< of the runtime or of NCCL
   };
   struct Amount {
     std::size_t times = 0, bytes = 0;
   };
   std::vector<Range> ranges;  ///< two for each copy, its source first; one for each fill
   std::size_t launches = 0;
+  std::vector<int> launched_on;  ///< the device of each
+
+  static bool is_of_nccl(const std::string& call) { return call.compare(0, 4, "nccl") == 0; }
 
   /// What copies and fills wrote to [begin, begin + size), or read from there.
   Amount written(const void* begin, std::size_t size) const { return sum(true, begin, size); }
@@ -232,6 +237,19 @@ struct Traffic {
     }
     return sum;
   }
+  /// All copies, wherever from and to, in bytes. NCCL's are not among them.
+  Amount copies() const {
+    Amount amount;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      if (!is_copy(i) || is_of_nccl(ranges[i].call)) continue;
+      ++amount.times;
+      amount.bytes += ranges[i].bytes;
+    }
+    return amount;
+  }
+  /// What calls of this name read, or wrote.
+  Amount read_by(const std::string& call) const { return sum_of_calls(false, call); }
+  Amount written_by(const std::string& call) const { return sum_of_calls(true, call); }
   /// What copies read in [begin, begin + size), and wrote there.
   std::uint64_t copied_of(const void* begin, std::size_t size) const {
     std::uint64_t bytes = 0;
@@ -243,12 +261,24 @@ struct Traffic {
 
  private:
   /// Whether ranges[i] is where a copy wrote to, not a fill or a source.
-  bool is_copy(std::size_t i) const { return ranges[i].is_written && !ranges[i - 1].is_written; }
+  bool is_copy(std::size_t i) const {
+    const Range &from = ranges[i - 1], &to = ranges[i];
+    return to.is_written && !from.is_written && to.call == from.call;
+  }
   static std::size_t common(const Range& r, const void* begin, std::size_t size) {
     const char* const from = static_cast<const char*>(begin);
     const char* const first = std::max(r.begin, from);
     const char* const last = std::min(r.begin + r.bytes, from + size);
     return first < last ? static_cast<std::size_t>(last - first) : 0;
+  }
+  Amount sum_of_calls(bool is_written, const std::string& call) const {
+    Amount amount;
+    for (const Range& r : ranges) {
+      if (r.is_written != is_written || r.call != call || r.bytes == 0) continue;
+      ++amount.times;
+      amount.bytes += r.bytes;
+    }
+    return amount;
   }
   Amount sum(bool is_written, const void* begin, std::size_t size) const {
     Amount amount;
@@ -285,10 +315,11 @@ class Watch {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       ++traffic_.launches;
+      traffic_.launched_on.push_back(launch.device);
     }
     return of_grid_ != nullptr && of_grid_(launch);
   }
-  static void note_range(const void* begin, std::size_t bytes, bool writes, const char*,
+  static void note_range(const void* begin, std::size_t bytes, bool writes, const char* call,
                          cuda_cpu::Site, const void*) {
     using cuda_cpu::Space;
     cuda_cpu::MemoryRange range;
@@ -296,12 +327,12 @@ class Watch {
                            range.space != Space::kHostPinned &&
                            range.space != Space::kHostRegistered;
     const char* const from = static_cast<const char*>(begin);
-    // The runtime has opened it; who copies past its end is told so elsewhere.
-    const bool is_readable =
-        of_device && !writes && reinterpret_cast<std::uintptr_t>(from) + bytes <= range.end();
+    // The runtime has opened what it reads; who copies past its end is told so elsewhere.
+    const bool is_readable = of_device && !writes && !Traffic::is_of_nccl(call) &&
+                             reinterpret_cast<std::uintptr_t>(from) + bytes <= range.end();
     const std::string content(from, is_readable ? std::min<std::size_t>(bytes, 64) : 0);
     const std::lock_guard<std::mutex> lock(mutex_);
-    traffic_.ranges.push_back({from, bytes, writes, of_device ? range.size : 0, content});
+    traffic_.ranges.push_back({from, bytes, writes, of_device ? range.size : 0, content, call});
   }
 
   static inline std::mutex mutex_;  // the runtime's own threads copy as well

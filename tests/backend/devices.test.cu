@@ -143,6 +143,22 @@ TEST_CASE("copies go from device to device, with peer access and without") {
   CHECK(on_host(c, kN) == on_host(a, kN));
 }
 
+TEST_CASE("a copy between two devices comes behind all that they have to do, and before the rest") {
+  const Machine machine;
+  constexpr int kN = 1000;
+  for (const int current : {0, 1, 2}) {
+    int* const a = numbers_on(0, kN, 7);
+    int* const b = numbers_on(1, kN, 0);
+    REQUIRE(cudaSetDevice(current) == cudaSuccess);
+    REQUIRE(cudaMemcpyPeer(b, 1, a, 0, kN * sizeof(int)) == cudaSuccess);
+    REQUIRE(cudaFree(a) == cudaSuccess);
+    REQUIRE(cudaSetDevice(1) == cudaSuccess);
+    const std::vector<int> values = on_host(b, kN);
+    CHECK(values[0] == 7);
+    CHECK(values[kN - 1] == kN + 6);
+  }
+}
+
 TEST_CASE("with peer access a kernel uses memory of another device") {
   const Machine machine;
   int* const a = numbers_on(0, 100, 1);

@@ -412,8 +412,16 @@ cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void
   if (!is_device(destination_device) || !is_device(source_device)) {
     return finish(cudaErrorInvalidDevice);
   }
-  return copy_row("cudaMemcpyPeer", site, destination, source, bytes, cudaMemcpyDeviceToDevice,
-                  nullptr, false);
+  // What these devices have to do comes before the copy, and all that they are given later behind
+  // it.
+  for (const int device : {current_device(), source_device, destination_device}) {
+    if (const int error = run_device(device)) return finish(error);
+  }
+  if (const cudaError_t error = copy_row("cudaMemcpyPeer", site, destination, source, bytes,
+                                         cudaMemcpyDeviceToDevice, nullptr, false)) {
+    return error;
+  }
+  return finish(run_device(current_device()));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
