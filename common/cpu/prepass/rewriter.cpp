@@ -641,7 +641,8 @@ class Rewriter {
     }
     if (!is_split) align_with(launch.last);
     out_ += is_split ? "); }" : ")";
-    if (is_split) begin_line(tokens_[launch.arguments - 1].line);
+    const Token& closing = tokens_[launch.arguments - 1];
+    if (is_split && keeps_columns()) align(closing.line, closing.end);
   }
 
   // Whether an #if begins or ends between the kernel and the last bracket, so that the arguments

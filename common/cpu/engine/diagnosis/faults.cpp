@@ -255,9 +255,9 @@ Report explain_segfault(const Fault& fault) {
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   const std::string at = format("the address is %#zx", static_cast<std::size_t>(address));
   if (fault.address == fault.pc) {
-    return explanation(address == 0 ? "call of a null function pointer"
-                                    : "call of something that is no function",
-                       {}, "was the function pointer set?");
+    return explanation(
+        address == 0 ? "call of a null function pointer" : "call of something that is no function",
+        {}, "was the function pointer set?");
   }
   // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
   if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||
