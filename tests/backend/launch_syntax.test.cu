@@ -200,6 +200,28 @@ TEST_CASE("a launch may be spread over lines, with comments between") {
   REQUIRE(tally.take() == 6);
 }
 
+TEST_CASE("a launch may end, or begin, in each branch of an #if") {
+  Tally tally;
+  int value = 1;
+  add<<<1, 2>>>(tally.get(),
+#ifdef NOT_DEFINED_ANYWHERE
+                value);
+#elif 1
+                value++);  // evaluated once
+#else
+                5);
+#endif
+  REQUIRE(value == 2);
+  REQUIRE(tally.take() == 2);
+#ifdef NOT_DEFINED_ANYWHERE
+  add<<<1, 2>>>(
+#else
+  outer::inner::add_n<int, 3><<<1, 4>>>(
+#endif
+      tally.get());
+  REQUIRE(tally.take() == 12);
+}
+
 TEST_CASE("arguments are evaluated once, at the launch") {
   Tally tally;
   int value = 1;

@@ -146,9 +146,9 @@ int main() {
 END
 own run FILE=work/defined.cu
 expect_output "N 4, first 34, last 4, named none"
-answers 0 "c++   work/defined.cu" own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
+answers 0 "c++   work/defined.cu" own run FILE=work/defined.cu DEFINE="N=64 WIDE NAME=X 'X=\"it is mine\"'"
 expect_output "N 64, first 638, last 8, named it is mine"
-own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
+own run FILE=work/defined.cu DEFINE="N=64 WIDE NAME=X 'X=\"it is mine\"'"
 expect_no_output "c++   work/defined.cu"
 answers 0 "N 32, first 314, last 4, named none" own run FILE=work/defined.cu DEFINE="N=32  SHARED=__shared__" RACES=0
 answers fails "work/defined.cu:15:" own run FILE=work/defined.cu DEFINE=SHARED=

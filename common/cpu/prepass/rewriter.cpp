@@ -437,7 +437,7 @@ class Rewriter {
     const auto launch = found_.launches.find(i);
     if (launch != found_.launches.end() && launch->second.last < last) {
       emit_launch(launch->second);
-      return launch->second.last + 1;
+      return ends_in_branches(launch->second) ? launch->second.arguments : launch->second.last + 1;
     }
     if (found_.host_functions.count(i) != 0) {
       out_ += "CUDA_CPU_HOST_ONLY ";
@@ -580,7 +580,10 @@ class Rewriter {
   void emit_launch(const LaunchTokens& launch) {
     const std::size_t configuration = launch.open + 3;
     const std::size_t first_argument = launch.arguments + 1;
+    const bool is_split = ends_in_branches(launch);
+    const std::string passed_on = "static_cast<decltype(cuda_cpu_p)>(cuda_cpu_p)...";
 
+    if (is_split) out_ += "[&](auto&&... cuda_cpu_p) { ";
     out_ += "::cuda_cpu::launch(::cuda_cpu::LaunchConfig(";
     drop_gap(configuration);
     align_with(configuration);
@@ -592,24 +595,28 @@ class Rewriter {
     // The plain call, in the learner's columns: errors are reported here, as for any function.
     align_with(launch.first);
     emit(launch.first, launch.open);
-    const int kernel_line = tokens_[launch.open - 1].line;
-    if (keeps_columns() && tokens_[launch.arguments].line == kernel_line) {
-      out_.append(tokens_[launch.arguments].begin - tokens_[launch.open - 1].end, ' ');
-    } else if (keeps_columns()) {
-      align_with(launch.arguments);
+    if (is_split) {
+      out_ += '(' + passed_on;
     } else {
-      drop_gap(launch.arguments);
+      const int kernel_line = tokens_[launch.open - 1].line;
+      if (keeps_columns() && tokens_[launch.arguments].line == kernel_line) {
+        out_.append(tokens_[launch.arguments].begin - tokens_[launch.open - 1].end, ' ');
+      } else if (keeps_columns()) {
+        align_with(launch.arguments);
+      } else {
+        drop_gap(launch.arguments);
+      }
+      emit(launch.arguments, launch.last);
+      drop_gap(launch.last);
     }
-    emit(launch.arguments, launch.last);
-    drop_gap(launch.last);
     out_ += ')';
     // clang prints the line that it reads, so the rest goes to another line.
-    if (keeps_columns()) begin_line(tokens_[launch.last].line);
+    if (keeps_columns()) begin_line(tokens_[is_split ? launch.open : launch.last].line);
     out_ += "; }";
 
     // The same call with copies of the arguments, which are evaluated once. A braced list has no
     // type to copy.
-    if (!has_braced_argument(launch)) {
+    if (is_split || !has_braced_argument(launch)) {
       const bool was_flat = std::exchange(is_flat_, !keeps_columns());
       const std::string kernel = flat(launch.first, launch.open);
       const std::string call = kernel + "(static_cast<decltype(cuda_cpu_a)>(cuda_cpu_a)...)";
@@ -619,7 +626,9 @@ class Rewriter {
       out_ += ")) { return cuda_cpu_f(";
       repeat_kernel(launch);
       out_ += "); }";
-      if (first_argument < launch.last) {
+      if (is_split) {
+        out_ += ", " + passed_on;
+      } else if (first_argument < launch.last) {
         const bool only_pack =
             first_argument + 1 == launch.last && structure_.is(first_argument, "__VA_ARGS__");
         out_ += only_pack ? " __VA_OPT__(,) " : ", ";
@@ -630,8 +639,24 @@ class Rewriter {
       }
       is_flat_ = was_flat;
     }
-    align_with(launch.last);
-    out_ += ")";
+    if (!is_split) align_with(launch.last);
+    out_ += is_split ? "); }" : ")";
+    const Token& closing = tokens_[launch.arguments - 1];
+    if (is_split && keeps_columns()) align(closing.line, closing.end);
+  }
+
+  // Whether an #if begins or ends between the kernel and the last bracket, so that the arguments
+  // have several ends, or beginnings. Then these stay where they are, behind a function that
+  // launches the kernel with what it is given.
+  bool ends_in_branches(const LaunchTokens& launch) const {
+    int depth = 0;
+    for (const Directive* directive :
+         directives_between(tokens_[launch.first].end, tokens_[launch.last].begin)) {
+      if (directive->discarded) continue;
+      depth += (directive->kind == Directive::kIf) - (directive->kind == Directive::kEndif);
+      if (depth < (directive->kind == Directive::kElse ? 1 : 0)) return true;
+    }
+    return depth != 0;
   }
 
   // A kernel that is not declared is an error here, where it is not called, so the message is

@@ -19,6 +19,12 @@
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{call}: error: call of a null function pointer in kernel 'apply'
 //
+// CASE: number_for_function
+// A kernel calls what is the number of a function, and no address: nothing can be read there.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{call_given}: error: call of something that is no function in kernel 'apply_given'
+// EXPECT-NOT: the line is not known
+//
 // CASE: pointer_from_uninitialised_memory
 // A kernel follows a pointer that it read from memory nobody wrote.
 // EXPECT-STATUS: 1
@@ -59,6 +65,15 @@ __global__ void apply(int* x) {
 
 CASE(null_function) {
   run_on(32, [](int* x) { apply<<<1, 32>>>(x); });
+}
+
+__global__ void apply_given(int* x, Operation given) {
+  x[threadIdx.x] = given(1);  // @call_given
+}
+
+CASE(number_for_function) {
+  const auto second = reinterpret_cast<Operation>(2);
+  run_on(32, [&](int* x) { apply_given<<<1, 32>>>(x, second); });
 }
 
 __global__ void chase(int** table, int* y) {

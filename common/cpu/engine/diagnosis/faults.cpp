@@ -98,13 +98,14 @@ void take_backtrace(const Registers& registers, void* context) {
   const auto walk_outwards = [&] {
     bool found_fault = false;
     _Unwind_Backtrace(add_frame, &found_fault);
-    // A call of a bad address leaves no frame to unwind, only the return address.
-    if (backtrace.count == 1 && !is_in_program(registers.pc)) {
-      backtrace.pcs[backtrace.count++] = return_address(context);
-    }
   };
   const void* end = nullptr;
   guarded(walk_outwards, &end);
+  // A call of a bad address leaves no frame to unwind, only the return address. The unwinder may
+  // have read at the bad address, and not come back.
+  if (backtrace.count == 1 && !is_in_program(registers.pc)) {
+    guarded([&] { backtrace.pcs[backtrace.count++] = return_address(context); }, &end);
+  }
 }
 
 /// x86 does not say which address it could not use, but a register holds it or the pointer before
@@ -254,9 +255,9 @@ Report explain_segfault(const Fault& fault) {
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   const std::string at = format("the address is %#zx", static_cast<std::size_t>(address));
   if (fault.address == fault.pc) {
-    return explanation(address < kNullReach ? "call of a null function pointer"
-                                            : "call of something that is no function",
-                       {}, "was the function pointer set?");
+    return explanation(
+        address == 0 ? "call of a null function pointer" : "call of something that is no function",
+        {}, "was the function pointer set?");
   }
   // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
   if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||

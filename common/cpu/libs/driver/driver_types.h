@@ -5,9 +5,12 @@
 #include "../../runtime/types.h"
 
 enum cudaError_enum {
+#pragma push_macro("X")  // a program may have a macro of that name
+#undef X
 #define X(name, number) name = number,
 #include "driver_results.inc"
 #undef X
+#pragma pop_macro("X")
 };
 using CUresult = cudaError_enum;
 
