@@ -673,6 +673,15 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
       {"int f() { return [] { return counter; }(); }", "counter"},
       {"TEST_CASE(\"a test\", \"[tag]\") { if (counter) g(); }", "counter"},
       {"namespace n { int S::f() { return counter; } }", "counter"},
+      {"const Version kAll[10] = {{1, [](const S& s) { k<<<1, 1>>>(&counter); }}};", "counter"},
+      {"void (*const kOne)() = [] { counter = 1; };", "counter"},
+      // Handed to a kernel by a function of this file.
+      {"void g(float n, const int* x) { k<<<1, 1>>>(x + 1); } void f() { g(max(1, 2), list); }",
+       "list"},
+      {"template <int n> void g(const int (&x)[n]) { k<<<n, 1>>>(x); } void f() { g<2>(list); }",
+       "list"},
+      {"void g(const int&); void f() { g(counter); } void g(const int& x) { k<<<1, 1>>>(&x); }",
+       "counter"},
   };
   for (const auto& [source, message] : refused) {
     const std::string said = refusal_of(before + source + "\n");
@@ -689,6 +698,17 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
            "void f() { decltype(counter) a = sizeof counter + sizeof(list) / sizeof(list[0]); }",
            "auto f() { return sizeof *list + sizeof &counter + sizeof table / sizeof *table; }",
            "void f(const float* x) { upload(table, x); upload<float>(x, table); }",
+           "template <class T> void g(T& symbol, const int* x) { cudaMemcpyToSymbol(symbol, x, 4); "
+           "k<<<1, 1>>>(x); } void f(const int* x) { g(list, x); }",
+           "void g(const int* x) { k<<<1, 1>>>(x); } void f(S s) { s.g(list); other::g(list); }",
+           "void g(const int*, const int* x) { k<<<1, 1>>>(x); } void f(int* x) { g(list, x); }",
+           "void g(int* x) { k<<<1, 1>>>(x); } void g(S x) { } void f() { g(list); }",
+           "void g(int* x) { k<<<1, 1>>>(nullptr, sizeof(x), s.x); } void f() { g(list); }",
+           "const Version kAll[] = {{1, [](int* counter) { k<<<1, 1>>>(counter); }}};",
+           "const auto kSame = [] __device__(int i) { return list[i]; };",
+           "const auto kSame = [] HD(int i) { return list[i]; };",
+           "__device__ const auto kSame = [](int i) { return list[i]; };",
+           "__device__ int f() { return [] { return counter; }(); } enum { kA = 1 };",
            "void f() { shared_by_both = kOne + kTwo; }",
            "int f(int counter) { return counter; }",
            "int f() { std::vector<int> list(3); return list[0]; }",

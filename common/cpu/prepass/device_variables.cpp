@@ -25,9 +25,16 @@ class HostCode {
   void check() const {
     if (variables_.empty() && constants_.empty()) return;
     for (std::size_t i = 0; i < s_.size(); ++i) {
-      if (!is_host_function(i)) continue;
-      check_body(s_.head(i), i, s_.match(i));
-      i = s_.match(i);
+      std::size_t body = i;
+      if (is_host_function(i)) {
+        check_body(s_.head(i), i, s_.match(i));
+      } else if (s_.lambda_body(i) != kNone) {  // of a variable's first value
+        body = s_.lambda_body(i);
+        if (!may_be_for_device(s_.head(i), body)) check_body(i, body, s_.match(body));
+      } else if (!opens_function(i) || is_first_value(i)) {
+        continue;
+      }
+      if (s_.match(body) != kNone) i = s_.match(body);
     }
   }
 
@@ -43,10 +50,33 @@ class HostCode {
     return is_const && !is_pointer && !s_.is(name + 1, "[");
   }
 
+  // Or an enum's values, or a variable's first value.
+  bool opens_function(std::size_t i) const {
+    return s_.is(i, "{") && s_.match(i) != kNone && s_.opened_scope(i) == Scope::kBlock &&
+           (s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass);
+  }
+
+  // The `{` at i begins what a host's variable holds at first: = {1, 2}
+  bool is_first_value(std::size_t i) const {
+    const std::size_t head = s_.head(i);
+    if (may_be_for_device(head, i)) return false;
+    for (std::size_t k = head; k < i; ++k) {
+      if (s_.is(k, "=") && !s_.is(k - 1, "operator")) return true;
+      k = s_.skip_brackets(s_.skip_angles(k));
+    }
+    return false;
+  }
+
+  bool may_be_for_device(std::size_t first, std::size_t last) const {
+    for (; first < last; ++first)
+      if (s_.names_device(first) || (s_.is_identifier(first) && may_be_macro(s_.spelling(first))))
+        return true;
+    return false;
+  }
+
   // The `{` at i begins the body of a function that is for the host alone.
   bool is_host_function(std::size_t i) const {
-    if (!s_.is(i, "{") || s_.match(i) == kNone || s_.opened_scope(i) != Scope::kBlock) return false;
-    if (s_.scope(i) != Scope::kNamespace && s_.scope(i) != Scope::kClass) return false;
+    if (!opens_function(i)) return false;
     bool has_parameters = false;
     for (std::size_t k = s_.head(i); k < i; ++k) {
       if (s_.is_any(k, {"__device__", "__global__", "__constant__", "__managed__"})) return false;
@@ -115,7 +145,8 @@ class HostCode {
       if (is_innermost &&
           s_.is_any(called - 1, {"int", "float", "double", "auto", "unsigned", "char"}))
         return false;  // int value(variable);
-      if (is_innermost && is_whole_argument(i) && may_take_reference(called, name)) return true;
+      if (is_innermost && is_whole_argument(i) && may_take_reference(called, name))
+        return !hands_to_kernel(called, k, i);
       is_innermost = false;
     }
     return false;
@@ -146,6 +177,56 @@ class HostCode {
       return false;
     }
     return name.compare(0, 7, "cudaMem") != 0;
+  }
+
+  // Whether the function that is called with the argument at i, one of this file's, gives it to a
+  // kernel: as a pointer or a reference it leads to the host's variable.
+  bool hands_to_kernel(std::size_t called, std::size_t open, std::size_t i) const {
+    if (s_.is_any(called - 1, {".", "->", "::"})) return false;
+    std::size_t body = kNone, parameters = kNone;
+    for (std::size_t k = 0; k < s_.size(); ++k) {
+      if (!is_host_function(k)) continue;
+      std::size_t first = s_.head(k);  // `(` of the parameters
+      while (first < k && !s_.is(first, "("))
+        first = std::max(s_.skip_angles(first) + 1, s_.skip_attribute(first));
+      if (first >= k || s_.spelling(first - 1) != s_.spelling(called)) continue;
+      if (body != kNone) return false;  // which of the two?
+      body = k, parameters = first;
+    }
+    const std::size_t count = body == kNone ? kNone : count_parameters(s_, parameters);
+    if (count == kNone || count != count_parameters(s_, open)) return false;
+    const std::string name = name_of_parameter(parameters, position_in(open, i));
+    for (std::size_t k = body; k < s_.match(body); ++k) {
+      if (s_.is(k, name.c_str()) && declares(k)) return false;
+    }
+    for (const auto& [first, launch] : found_.launches) {
+      if (first < body || launch.last > s_.match(body)) continue;
+      for (std::size_t k = launch.arguments + 1; k < launch.last; ++k) {
+        if (s_.is(k, name.c_str()) && !is_of_another(k)) return true;
+        k = s_.skip_brackets(k);
+      }
+    }
+    return false;
+  }
+
+  // How many commas are before token i, in the parentheses that open there.
+  std::size_t position_in(std::size_t open, std::size_t i) const {
+    std::size_t position = 0;
+    for (std::size_t k = open + 1; k < i; ++k) {
+      k = s_.is(k, "<") ? s_.skip_angles(k) : s_.skip_brackets(k);
+      if (s_.is(k, ",")) ++position;
+    }
+    return position;
+  }
+
+  // "" for one without a name.
+  std::string name_of_parameter(std::size_t open, std::size_t position) const {
+    std::string name;
+    for (std::size_t k = open + 1; k < s_.match(open); ++k) {
+      if (s_.is(k, "[")) k = s_.match(k);
+      if (position_in(open, k) == position && s_.is_identifier(k)) name = s_.spelling(k);
+    }
+    return name;
   }
 
   // Whether something else has that name in the function: a parameter, or a variable that is

@@ -13,6 +13,10 @@ constexpr int kCount = 64;
 __global__ void twice(const float* x, float* y) {
   y[threadIdx.x] = 2 * x[threadIdx.x];  // @twice
 }
+__global__ void far(const float* x, int row, float* y) {
+  const int i = row * 1000 + threadIdx.x;
+  y[threadIdx.x] = x[i];  // @far
+}
 __global__ void count(const int* x, int* bins) {
   atomicAdd(&bins[x[threadIdx.x] % 8], 1);  // @count
 }
@@ -41,6 +45,15 @@ struct Buffers {
 CASE(copy_forgotten) {
   Buffers b;
   twice<<<1, kCount>>>(b.x, b.y);
+}
+
+// The backend keeps in memory, too, which words are unwritten: a wrong index must not lead there.
+// This one is what an int becomes that wraps.
+// CASE: index_far_below
+// EXPECT: {file}:{far}: error: read of memory that was never allocated in kernel 'far'
+CASE(index_far_below) {
+  Buffers b;
+  far<<<1, kCount>>>(b.x, -2000000, b.y);
 }
 
 // CASE: histogram_of_garbage

@@ -146,7 +146,9 @@ void make_reserve(Reserve* reserve) {
     if (base == MAP_FAILED) continue;
     reserve->base = reinterpret_cast<std::uintptr_t>(base);
     reserve->bytes = bytes;
-    reserve->next = reserve->base + kGuardMin;  // a guard before the first allocation
+    // A guard before the first allocation: an index that wraps below 0 leads there, too. Of 256 GiB
+    // that are 32, as far as an int leads among elements of 16 bytes.
+    reserve->next = reserve->base + bytes / 8;
     return;
   }
   die("no address space for device memory; raise the limit that `ulimit -v` shows");
