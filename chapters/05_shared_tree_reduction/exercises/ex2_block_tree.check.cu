@@ -28,7 +28,8 @@ void expect_trees(const Seen& seen, std::size_t n, unsigned block) {
   lab::at_most("requests of warps that read slots", seen.shared_loads().requests,
                seen.blocks * block / 2,
                "at most one for every two threads: in a tree many lanes add at once");
-  lab::at_most("barriers that each thread passes", seen.barriers, levels_of(block) + 2,
+  lab::at_most("barriers that each thread passes", seen.barriers_of_busiest_block,
+               levels_of(block) + 2,
                "one before the tree and one for each of its levels, in all blocks alike");
   lab::at_most(
       "reads of slots and shuffles of one thread", seen.steps_of_busiest_thread(),
