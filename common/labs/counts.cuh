@@ -83,6 +83,24 @@ struct Seen : xray::Launch {
 };
 #endif
 
+/// A count within its bounds, else the trial ends. `note`: why there is this bound.
+inline void between(const std::string& name, std::uint64_t counted, std::uint64_t least,
+                    std::uint64_t most, const std::string& note = "") {
+  if (counted >= least && counted <= most) return;
+  const std::string expected = least == most     ? std::to_string(most)
+                               : counted < least ? "at least " + std::to_string(least)
+                                                 : "at most " + std::to_string(most);
+  throw Wrong{name, expected, std::to_string(counted), note, true};
+}
+inline void at_most(const std::string& name, std::uint64_t counted, std::uint64_t most,
+                    const std::string& note = "") {
+  between(name, counted, 0, most, note);
+}
+inline void exactly(const std::string& name, std::uint64_t counted, std::uint64_t wanted,
+                    const std::string& note = "") {
+  between(name, counted, wanted, wanted, note);
+}
+
 /// Runs `work`, which makes launches and waits for them, then `results`, which compares what they
 /// left; where X-ray counts, judge(seen) looks at what the launches did. `seen` holds them in their
 /// order; one that is repeated with the same configuration and arguments is in it once. A generic
@@ -169,17 +187,26 @@ void count_first_block([[maybe_unused]] const std::function<void()>& work,
 }
 
 /// Like count(), for where to count all would take long: only `most` blocks are counted, spread
-/// evenly over the grid from the first to the last. `seen.blocks_counted` says how many.
+/// evenly over the grid from the first to the last. `seen.blocks_counted` says how many. Exchanges
+/// and barriers are seen in all blocks, and in none may a thread make many more accesses than in
+/// those that are counted: not for kernels in which threads may have to try again.
 template <class Judge>
 void count_some_blocks([[maybe_unused]] unsigned most, const std::function<void()>& work,
                        const std::function<void()>& results, Judge judge) {
   const auto sampled = [&] {
 #ifdef CUDA_CPU_XRAY
-    if (!races_are_looked_for()) xray::sample_blocks(most);
+    if (!races_are_looked_for()) xray::sample_blocks(most, true);
 #endif
     work();
   };
-  count(sampled, results, judge);
+  count(sampled, results, [&](const auto& seen) {
+    judge(seen);
+    const std::uint64_t usual = seen.accesses_of_busiest_thread;
+    at_most("accesses of one thread in one of the blocks", seen.accesses_elsewhere,
+            usual + usual / 4,
+            "in other blocks a thread makes " + std::to_string(usual) +
+                " at most: no thread works for its whole block");
+  });
 }
 
 /// What the runtime copied, in bytes.
@@ -438,24 +465,6 @@ void watch_copies(const std::function<void()>& work, const std::function<void()>
 #endif
   work();
   results();
-}
-
-/// A count within its bounds, else the trial ends. `note`: why there is this bound.
-inline void between(const std::string& name, std::uint64_t counted, std::uint64_t least,
-                    std::uint64_t most, const std::string& note = "") {
-  if (counted >= least && counted <= most) return;
-  const std::string expected = least == most     ? std::to_string(most)
-                               : counted < least ? "at least " + std::to_string(least)
-                                                 : "at most " + std::to_string(most);
-  throw Wrong{name, expected, std::to_string(counted), note, true};
-}
-inline void at_most(const std::string& name, std::uint64_t counted, std::uint64_t most,
-                    const std::string& note = "") {
-  between(name, counted, 0, most, note);
-}
-inline void exactly(const std::string& name, std::uint64_t counted, std::uint64_t wanted,
-                    const std::string& note = "") {
-  between(name, counted, wanted, wanted, note);
 }
 
 /// Each thread works for itself: nothing goes from one to another.

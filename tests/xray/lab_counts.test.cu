@@ -262,6 +262,53 @@ TEST_CASE("some blocks are counted, from the first to the last") {
   CHECK(judged);
 }
 
+// Block 1 passes a barrier more, and one of its threads adds for all.
+__global__ void add_one_or_all(int* x) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (blockIdx.x != 1) {
+    ++x[i];
+    return;
+  }
+  __syncthreads();
+  for (unsigned k = 0; threadIdx.x == 0 && k < blockDim.x; ++k) ++x[i + k];
+  if (threadIdx.x < 32) (void)__any_sync(~0u, 1);
+}
+
+TEST_CASE("a block that is not counted is seen where a thread works for it, waits or votes") {
+  constexpr std::size_t kMany = 100 * 64;
+  const lab::Array<int> d_x(std::vector<int>(kMany, 1));
+  bool judged = false;
+  const auto count = [&](bool evades) {
+    lab::count_some_blocks(
+        4,
+        [&] {
+          if (!evades) return add_one<<<100, 64>>>(d_x.get(), kMany);
+          add_one_or_all<<<100, 64>>>(d_x.get());
+        },
+        [] {},
+        [&](const auto& seen) {
+          judged = true;
+          CHECK(seen.blocks_counted == 4);
+          CHECK(seen.bytes_loaded_by_busiest_thread() == sizeof(int));
+          CHECK(seen.accesses_of_busiest_thread >= 2);  // besides those to the launch's arguments
+          CHECK(seen.accesses_of_busiest_thread <= 6);
+          if (evades) {
+            CHECK(seen.accesses_elsewhere >= 2 * 64);
+          } else {
+            CHECK(seen.accesses_elsewhere == seen.accesses_of_busiest_thread);
+          }
+          CHECK(seen.barriers == 0);
+          CHECK(seen.barriers_of_busiest_block == (evades ? 1 : 0));
+          CHECK(seen.exchanges_of_busiest_thread == (evades ? 1 : 0));
+        });
+  };
+  count(false);
+  CHECK(judged);
+  judged = false;
+  CHECK_THROWS_AS(count(true), lab::Wrong);
+  CHECK(judged);
+}
+
 TEST_CASE("a device that refuses launches runs none, and afterwards it runs them again") {
   const lab::Array<int> d_x(std::vector<int>(32, 1));
   const auto launch = [&] { add_one<<<1, 32>>>(d_x.get(), 32); };

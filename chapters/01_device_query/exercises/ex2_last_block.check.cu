@@ -45,8 +45,8 @@ TEST_CASE("every one of many ints is copied, by more blocks than 16 bits count")
       .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         const lab::Array<int> from(x), to(at.n);
-        lab::count_some_blocks(
-            30, [&] { launch_copy_ints(from.get(), to.get(), at.n, at.block); },
+        lab::count(
+            [&] { launch_copy_ints(from.get(), to.get(), at.n, at.block); },
             [&] { lab::expect_equal("to", to.download(), x); },
             [&](const auto& seen) {
               lab::exactly("blocks", seen.grid.x, div_up(at.n, at.block),

@@ -115,9 +115,8 @@ TEST_CASE("no thread takes more than its share") {
     const lab::Array<int> d_x(x);
     const lab::Array<long long> d_partial(threads_of(at));
     std::vector<long long> partial;
-    lab::count_some_blocks(
-        4, [&] { launch(d_x, at, d_partial); }, [&] { partial = d_partial.download(); },
-        [&](const auto& seen) { expect_own_chunk(seen, div_up(at.n, threads_of(at))); });
+    lab::count([&] { launch(d_x, at, d_partial); }, [&] { partial = d_partial.download(); },
+               [&](const auto& seen) { expect_own_chunk(seen, div_up(at.n, threads_of(at))); });
     const auto share = static_cast<long long>(div_up(at.n, taken.size()));
     std::size_t begin = 0;
     for (std::size_t t = 0; t < taken.size(); ++t) {

@@ -129,16 +129,16 @@ TEST_CASE("there may be more elements and blocks than 16 bits count") {
       const std::string call = "count_on_device(d_x, " + std::to_string(n) + ", 0, " +
                                std::to_string(blocks) + ", " + std::to_string(block) + ")";
       std::size_t total = 0;
-      lab::count_some_blocks(
-          4, [&] { total = count_on_device(d_x.get(), n, 0, blocks, block); },
-          [&] { lab::expect_equal(call, total, n); },
-          [&](const auto& seen) {
-            lab::exactly("blocks of the launch", seen.grid.x, blocks, "the number asked for");
-            lab::at_most("bytes of x and counts that one thread loads",
-                         seen.bytes_loaded_by_busiest_thread(),
-                         2 * sizeof(int) * div_up(n, std::size_t{blocks} * block),
-                         "the elements that are dealt to it: no thread counts for another");
-          });
+      lab::count([&] { total = count_on_device(d_x.get(), n, 0, blocks, block); },
+                 [&] { lab::expect_equal(call, total, n); },
+                 [&](const auto& seen) {
+                   lab::exactly("blocks of the launch", seen.grid.x, blocks,
+                                "the number asked for");
+                   lab::at_most("bytes of x and counts that one thread loads",
+                                seen.bytes_loaded_by_busiest_thread(),
+                                2 * sizeof(int) * div_up(n, std::size_t{blocks} * block),
+                                "the elements that are dealt to it: no thread counts for another");
+                 });
     };
     expect_all(2, 1);
     expect_all(lab::drawn(65600, 66000), 1);

@@ -110,13 +110,6 @@ TEST_CASE("the launch is one wave, or less where there are not enough elements")
           partial.resize(threads);
           lab::expect_equal("partial", partial, sums_of_threads(x, y, threads));
         };
-        // The largest would take long to count.
-        if (at.n > 100000) {
-          return lab::count_some_blocks(4, launch, results, [&](const auto& seen) {
-            lab::exactly("blocks of the launch", seen.grid.x, wave, "as many as launch_dot says");
-            lab::expect_own_rounds(seen, 2 * div_up(at.n, wave * at.block));
-          });
-        }
         lab::count(launch, results, [&](const auto& seen) {
           lab::exactly("blocks of the launch", seen.grid.x, wave, "as many as launch_dot says");
           lab::exactly("threads of a block", seen.block.x, at.block);

@@ -74,8 +74,7 @@ TEST_CASE("the sums of many elements are right") {
         const std::vector<long long> expected = sums_of_blocks(x, at.block);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(expected.size());
-        lab::count_some_blocks(
-            30,
+        lab::count(
             [&] {
               sum_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
                                                                                  sums.get());

@@ -23,7 +23,7 @@ void expect_shared_work(const Seen& seen, std::size_t m, std::size_t n, std::siz
   lab::expect_own_part_of_tiles(seen, kTile, steps);
   lab::exactly("elements of C that are stored", seen.stores().lanes, m * n,
                "each once, when its sum is complete");
-  lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
+  lab::at_most("barriers that a thread passes", seen.barriers_of_busiest_block, 2 * steps,
                "two in each step: one before the tiles are read, one before they are overwritten");
 }
 

@@ -25,7 +25,7 @@ void expect_shared_work(const Seen& seen, std::size_t m, std::size_t n, std::siz
                "each element of C once, by its own thread");
   lab::at_most("elements that one warp stores", seen.stores_of_busiest_warp(sizeof(float)), 32,
                "each element of C once, by its own thread");
-  lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
+  lab::at_most("barriers that a thread passes", seen.barriers_of_busiest_block, 2 * steps,
                "two in each step, as in the starter");
 }
 

@@ -66,7 +66,7 @@ void expect_shared_work(const Seen& seen, const lab::DeviceMatrix& d_a,
                "each once, when its sum is complete: until then it is in a register");
   lab::at_most("elements of C that one warp stores", seen.stores_of_busiest_warp(sizeof(float)), 32,
                "each by its own thread");
-  lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
+  lab::at_most("barriers that a thread passes", seen.barriers_of_busiest_block, 2 * steps,
                "two in each step: one before the tiles are read, one before they are overwritten");
   lab::at_most("bytes of shared memory that a block has", seen.shared_bytes,
                4 * tile * (tile + 1) * sizeof(float),

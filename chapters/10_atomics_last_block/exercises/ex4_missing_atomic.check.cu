@@ -84,8 +84,7 @@ TEST_CASE("more than 2^16 threads share the numbers") {
       expected = expected * x[i] % 65521;
     }
     const lab::Array<unsigned> d_x(x), product(std::vector<unsigned>{7});
-    lab::count_some_blocks(
-        30,
+    lab::count(
         [&] {
           multiply_all<<<grid, 1>>>(d_x.get(), x.size(), product.get());
           CUDA_CHECK_LAUNCH();
@@ -116,6 +115,24 @@ __global__ void times_and_watch(unsigned* word, unsigned* seen) {
   }
 }
 
+// One of two threads multiplies by 3. The other one doubles the word so often, each time before the
+// first has tried again: it comes too late every time, until the other one is done.
+__global__ void times_and_double(unsigned* word, unsigned doublings, unsigned* seen) {
+  if (threadIdx.x == 0) return atomic_times(word, 3);
+  unsigned last = atomicAdd(word, 0u);
+  while (doublings > 0) {
+    const unsigned now = atomicCAS(word, last, last * 2 % kPrime);
+    if (now == last) {
+      last = last * 2 % kPrime;
+      --doublings;
+    } else {
+      seen[0] = last * 3 % kPrime, seen[1] = now;
+      last = now;
+    }
+    __nanosleep(20);  // the other one's turn
+  }
+}
+
 }  // namespace
 
 TEST_CASE("whoever looks meanwhile sees a product") {
@@ -133,5 +150,22 @@ TEST_CASE("whoever looks meanwhile sees a product") {
                   "*word, seen by an atomic of another thread", "5 times 3 times 3 ...",
                   std::to_string(v));
     }
+  });
+}
+
+TEST_CASE("whoever comes too late very often is in time in the end") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const unsigned doublings = lab::drawn(200000, 300000);
+    unsigned expected = 5 * 3;
+    for (unsigned i = 0; i < doublings; ++i) expected = expected * 2 % kPrime;
+    const lab::Array<unsigned> word(std::vector<unsigned>{5}), seen(std::vector<unsigned>{0, 0});
+    times_and_double<<<1, 2>>>(word.get(), doublings, seen.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("*word, which was 5, after one atomic_times(word, 3) and " +
+                          std::to_string(doublings) + " doublings by another thread",
+                      word.download()[0], expected);
+    const std::vector<unsigned> values = seen.download();
+    lab::expect_equal("*word, seen by the other thread", values[1], values[0]);
   });
 }

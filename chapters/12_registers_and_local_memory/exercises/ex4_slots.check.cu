@@ -62,7 +62,7 @@ const auto expect_slots = [](const auto& seen, std::size_t n) {
   const auto shared = seen.shared();
   lab::exactly("wavefronts of all requests to shared memory", shared.wavefronts,
                shared.ideal_wavefronts, "as many as without bank conflicts");
-  lab::exactly("barriers", seen.barriers, 0, "nobody waits for another's slots");
+  lab::exactly("barriers", seen.barriers_of_busiest_block, 0, "nobody waits for another's slots");
   lab::exactly("shuffles and votes of one thread", seen.exchanges_of_busiest_thread, 0,
                "nobody counts for another");
 };

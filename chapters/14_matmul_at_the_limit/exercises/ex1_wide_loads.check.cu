@@ -16,7 +16,8 @@ void expect_own_elements(const Seen& seen, std::size_t steps) {
                "each thread computes 4 x 4 elements");
   lab::exactly("requests to local memory", seen.local().requests, 0,
                "sums and factors of a thread are in registers");
-  lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps, "two in each step");
+  lab::at_most("barriers that a thread passes", seen.barriers_of_busiest_block, 2 * steps,
+               "two in each step");
 }
 
 TEST_CASE("C is right, and a warp asks shared memory twice at each l") {

@@ -42,7 +42,7 @@ TEST_CASE("C is right, and one commit group stays in flight") {
             [&](const auto& seen) {
               lab::exactly("elements of C that are stored", seen.stores().lanes,
                            at.rows * at.columns, "each once, when its sum is complete");
-              lab::at_most("barriers that a thread passes", seen.barriers, steps,
+              lab::at_most("barriers that a thread passes", seen.barriers_of_busiest_block, steps,
                            "one in each step is enough with three pairs of tiles");
               lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
                            "threads wait for each other at the barriers alone");

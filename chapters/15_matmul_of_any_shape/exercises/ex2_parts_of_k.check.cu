@@ -47,8 +47,8 @@ TEST_CASE("C is right for any number of parts, and the parts are even") {
                                           std::to_string(most) + " in each";
                 lab::at_most("elements of A and B that the busiest warp loads" + of,
                              seen[0].loads_of_busiest_warp(sizeof(float)), most * 64, which);
-                lab::at_most("barriers that a thread passes" + of, seen[0].barriers, 2 * most,
-                             which);
+                lab::at_most("barriers that a thread passes" + of,
+                             seen[0].barriers_of_busiest_block, 2 * most, which);
                 lab::at_most("elements that all threads load" + of, seen[0].loads().lanes,
                              2 * tiles * steps * kTile * kTile, "each step is done once");
                 lab::exactly("elements of sums that are stored" + of, seen[0].stores().lanes,

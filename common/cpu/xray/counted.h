@@ -119,6 +119,11 @@ struct Launch {
   /// How often one thread exchanges values with lanes of its warp, at most: shuffles, votes,
   /// matches. __syncwarp brings none. (A barrier of the whole grid counts as one.)
   std::uint64_t exchanges_of_busiest_thread = 0;
+  /// Barriers that the threads of a block pass, at most.
+  std::uint64_t barriers_of_busiest_block = 0;
+  /// All accesses of one thread, at most: in the blocks that are counted, and in the others, where
+  /// those are looked at (sample_blocks).
+  std::uint64_t accesses_of_busiest_thread = 0, accesses_elsewhere = 0;
   /// How often lanes of a warp that came to a branch together went different ways; going three ways
   /// at once counts as twice. Lanes that end there do not count, nor do those that use no memory
   /// and meet nobody from there on. Where nvcc makes real branches of all of them this is

@@ -16,6 +16,12 @@ BlockLanes* running_block() {
   return static_cast<BlockLanes*>(block->observation);
 }
 
+/// The running block if what its lanes do is kept.
+BlockLanes* counted_block() {
+  BlockLanes* const block = running_block();
+  return block != nullptr && block->is_counted ? block : nullptr;
+}
+
 /// The lane of the running CUDA thread; `block` is the running block.
 Lane& running_lane(BlockLanes* block) {
   const cuda_cpu::Thread* const first = cuda_cpu::current_block->threads;
@@ -36,7 +42,7 @@ CallTree::Chain CallTree::enter(Chain caller, const void* from) {
 }
 
 void note_local_array(const void* address, std::size_t bytes, const cuda_cpu::LocalArray* array) {
-  BlockLanes* const block = running_block();
+  BlockLanes* const block = counted_block();
   if (block == nullptr) return;
   std::uint32_t number = 0;
   while (number < block->arrays.size() && block->arrays[number] != array) ++number;
@@ -61,6 +67,8 @@ void note_access(const void* address, const Instruction& instruction) {
   BlockLanes* const block = running_block();
   if (block == nullptr) return;
   Lane& lane = running_lane(block);
+  if (instruction.is_access()) ++lane.accesses;
+  if (!block->is_counted) return;
   for (const OwnArray& array : lane.arrays) {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - array.begin;
     if (offset >= array.bytes) continue;
@@ -88,7 +96,7 @@ void note_place(const void* place) {
 }
 
 void note_unused_result() {
-  BlockLanes* const block = running_block();
+  BlockLanes* const block = counted_block();
   if (block == nullptr) return;
   std::vector<LaneEvent>& events = running_lane(block).events;
   for (auto last = events.rbegin(); last != events.rend(); ++last) {
@@ -97,14 +105,14 @@ void note_unused_result() {
 }
 
 void note_entry(const void* from) {
-  BlockLanes* const block = running_block();
+  BlockLanes* const block = counted_block();
   if (block == nullptr) return;
   Lane& lane = running_lane(block);
   lane.calls = block->call_tree.enter(lane.calls, from);
 }
 
 void note_exit() {
-  BlockLanes* const block = running_block();
+  BlockLanes* const block = counted_block();
   if (block == nullptr) return;
   Lane& lane = running_lane(block);
   lane.calls = block->call_tree.caller_of(lane.calls);

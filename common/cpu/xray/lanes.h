@@ -144,6 +144,7 @@ struct OwnArray {
 /// Everything that one CUDA thread has done since the last barrier of its block.
 struct Lane {
   std::vector<LaneEvent> events;
+  std::uint64_t accesses = 0;  // since the block began
   CallTree::Chain calls = 0;
   std::vector<OwnArray> arrays;  // those of inner scopes stay until something else lies there
 };
@@ -158,6 +159,7 @@ struct BlockLanes {
   CallTree call_tree;
   std::vector<const cuda_cpu::LocalArray*> arrays;  // by number
   bool too_many = false;                            // a lane did more than kMostEvents
+  bool is_counted = true;                           // or else only how many accesses there are
 };
 
 /// What lanes of one warp did with the same instruction, on the same visit to it: an access, or

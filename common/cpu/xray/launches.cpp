@@ -40,7 +40,7 @@ namespace {
 using cuda_cpu::Block;
 using cuda_cpu::GridLaunch;
 
-/// A block that runs and is counted.
+/// A block that runs and is counted, or looked at.
 struct WatchedBlock : BlockLanes {
   WatchedBlock(const Block& block, std::uint64_t number_)
       : number(number_), first_epoch(block.epoch), tally(number_, arrays) {
@@ -79,6 +79,7 @@ struct Session {
   std::vector<std::unique_ptr<LaunchTally>> launches;
   LaunchTally* running = nullptr;  // one grid runs at a time
   std::uint64_t most_blocks = kAllBlocks;
+  bool looks_at_others = false;
   std::vector<std::unique_ptr<WatchedBlock>> blocks;  // that run now
   bool keeps = false;
   std::vector<Launch> kept;
@@ -97,7 +98,7 @@ struct SetAside {
   SetAside() { launches.swap(session().launches); }
   ~SetAside() {
     cuda_cpu::observer = observer;
-    session().most_blocks = most_blocks;
+    sample_blocks(most_blocks, looks_at_others);
     launches.swap(session().launches);
   }
   SetAside(const SetAside&) = delete;
@@ -105,6 +106,7 @@ struct SetAside {
 
   std::vector<std::unique_ptr<LaunchTally>> launches;
   const std::uint64_t most_blocks = session().most_blocks;
+  const bool looks_at_others = session().looks_at_others;
   const cuda_cpu::Observer* const observer = cuda_cpu::observer;
 };
 
@@ -154,11 +156,12 @@ bool is_chosen(std::uint64_t number, std::uint64_t wanted, std::uint64_t blocks)
 
 void* block_begins(const Block& block, std::uint64_t number, std::uint64_t blocks) {
   Session& s = session();
-  if (s.keeps_events ? number != s.events_block : !is_chosen(number, s.most_blocks, blocks)) {
-    return nullptr;
-  }
+  const bool is_counted =
+      s.keeps_events ? number == s.events_block : is_chosen(number, s.most_blocks, blocks);
+  if (!is_counted && !s.looks_at_others) return nullptr;
   auto begun = std::make_unique<WatchedBlock>(block, number);
   BlockLanes* const lanes = begun.get();
+  lanes->is_counted = is_counted;
   const std::lock_guard<std::mutex> lock(s.mutex);
   if (s.running->keeps_events) begun->tally.record();
   if (has_machine_code()) begun->tally.follow();
@@ -167,6 +170,7 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
 }
 
 void barrier_opens(Block& block) {
+  if (!watched(block)->is_counted) return;
   // X-ray's own accesses here are not the block's, even where X-ray shares code with the program.
   const cuda_cpu::Undisturbed while_groups_are_found;
   void* const lanes = block.observation;
@@ -180,7 +184,7 @@ void barrier_opens(Block& block) {
 void thread_meets(Block& block, std::uint32_t mask) {
   const auto number = static_cast<std::size_t>(cuda_cpu::current_thread - block.threads);
   WatchedBlock& counted = *watched(block);
-  counted.lanes[number].events.push_back(LaneEvent(mask));
+  if (counted.is_counted) counted.lanes[number].events.push_back(LaneEvent(mask));
   ++counted.exchanges[number];
 }
 
@@ -188,40 +192,50 @@ void lanes_met(Block& block, std::uint32_t warp, std::uint32_t lanes) {
   for (const unsigned lane : LanesOf(lanes)) --watched(block)->exchanges[warp * kLanes + lane];
 }
 
+/// Adds what a counted block did.
+void add_block(const WatchedBlock& ended, const Block& block, LaunchTally* sums) {
+  Launch& launch = sums->launch;
+  ++launch.blocks_counted;
+  launch.warps_counted += (block.count + kLanes - 1) / kLanes;
+  if (ended.number < sums->barriers_of_block) {
+    sums->barriers_of_block = ended.number;
+    launch.barriers = block.epoch - ended.first_epoch;
+  }
+  launch.shared_bytes =
+      std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
+  launch.partings += ended.tally.partings();
+  for (const auto& [kind, lanes] : ended.tally.busiest_warps()) {
+    launch.busiest_warps[kind] = std::max(launch.busiest_warps[kind], lanes);
+  }
+  for (const auto& [kind, thread] : ended.tally.busiest_threads()) {
+    launch.busiest_threads[kind].join(thread);
+  }
+  for (const auto& [key, tally] : ended.tally.tallies()) sums->tallies[key].add(tally);
+  for (const auto& [place, passage] : ended.tally.visited()) sums->visited[place] += passage;
+  sums->flow.add(ended.tally.flow());
+  if (sums->keeps_events) {
+    sums->happenings = ended.tally.happenings();
+    launch.steps = ended.tally.steps();
+  }
+}
+
 void block_ends(Block& block) {
   const cuda_cpu::Undisturbed while_groups_are_found;
   WatchedBlock* const ended = watched(block);
   block.observation = nullptr;
-  ended->group_all(true);
+  if (ended->is_counted) ended->group_all(true);
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  LaunchTally& sums = *s.running;
-  Launch& launch = sums.launch;
-  ++launch.blocks_counted;
-  launch.warps_counted += (block.count + kLanes - 1) / kLanes;
-  if (ended->number < sums.barriers_of_block) {
-    sums.barriers_of_block = ended->number;
-    launch.barriers = block.epoch - ended->first_epoch;
-  }
-  launch.shared_bytes =
-      std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
-  launch.partings += ended->tally.partings();
-  for (const auto& [kind, lanes] : ended->tally.busiest_warps()) {
-    launch.busiest_warps[kind] = std::max(launch.busiest_warps[kind], lanes);
-  }
-  for (const auto& [kind, thread] : ended->tally.busiest_threads()) {
-    launch.busiest_threads[kind].join(thread);
-  }
+  if (ended->is_counted) add_block(*ended, block, s.running);
+  Launch& launch = s.running->launch;
+  const std::uint64_t barriers = block.epoch - ended->first_epoch;
+  launch.barriers_of_busiest_block = std::max(launch.barriers_of_busiest_block, barriers);
   for (const std::uint64_t exchanges : ended->exchanges) {
     launch.exchanges_of_busiest_thread = std::max(launch.exchanges_of_busiest_thread, exchanges);
   }
-  for (const auto& [key, tally] : ended->tally.tallies()) sums.tallies[key].add(tally);
-  for (const auto& [place, passage] : ended->tally.visited()) sums.visited[place] += passage;
-  sums.flow.add(ended->tally.flow());
-  if (sums.keeps_events) {
-    sums.happenings = ended->tally.happenings();
-    launch.steps = ended->tally.steps();
-  }
+  std::uint64_t& accesses =
+      ended->is_counted ? launch.accesses_of_busiest_thread : launch.accesses_elsewhere;
+  for (const Lane& lane : ended->lanes) accesses = std::max(accesses, lane.accesses);
   const auto is_it = [ended](const auto& running) { return running.get() == ended; };
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
 }
@@ -373,7 +387,10 @@ void keep_events_of(std::uint64_t block) {
 
 void watch() { cuda_cpu::observer = &kObserver; }
 
-void sample_blocks(std::uint64_t at_most) { session().most_blocks = at_most; }
+void sample_blocks(std::uint64_t at_most, bool looks_at_others) {
+  session().most_blocks = at_most;
+  session().looks_at_others = looks_at_others;
+}
 
 std::vector<Launch> take_launches() {
   Session& s = session();
