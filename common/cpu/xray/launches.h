@@ -13,8 +13,8 @@ namespace xray {
 /// From now on launches are watched; they are not until somebody asks for counts.
 void watch();
 
-/// How many blocks of each grid are counted: at most this many, spread evenly over it. Of the others
-/// barriers, exchanges and accesses may be looked at, which takes little time; see Launch.
+/// How many blocks of each grid are counted: at most this many, spread evenly over it. Of the
+/// others barriers, exchanges and accesses may be looked at, which takes little time; see Launch.
 void sample_blocks(std::uint64_t at_most, bool looks_at_others = false);
 constexpr std::uint64_t kAllBlocks = ~std::uint64_t{0};
 
