@@ -394,6 +394,43 @@ TEST_CASE("a thread for each rank needs no group") {
   for (int r = 0; r < kRanks; ++r) CHECK(sums[r] == expected);
 }
 
+TEST_CASE("threads with two communicators wait at different times") {
+  int results[kRanks] = {};
+  ncclUniqueId ids[2];
+  for (ncclUniqueId& id : ids) REQUIRE(ncclGetUniqueId(&id) == ncclSuccess);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < kRanks; ++r) {
+    threads.emplace_back([&results, &ids, r] {
+      ncclComm_t sums = nullptr, ring = nullptr;
+      int *x = nullptr, *y = nullptr;
+      const int place = kRanks - 1 - r;  // in the ring
+      cudaSetDevice(r);
+      ncclCommInitRank(&sums, kRanks, ids[0], r);
+      ncclCommInitRank(&ring, kRanks, ids[1], place);
+      cudaMalloc(&x, sizeof(int));
+      cudaMalloc(&y, sizeof(int));
+      cudaMemset(x, 0, sizeof(int));
+      for (int turn = 0; turn < 60; ++turn) {
+        add<<<1, 1>>>(x, 1, r);
+        ncclAllReduce(x, x, 1, ncclInt, ncclMax, sums, nullptr);
+        if (turn % (r + 2) == 0) cudaStreamSynchronize(nullptr);
+        ncclGroupStart();
+        ncclSend(x, 1, ncclInt, (place + 1) % kRanks, ring, nullptr);
+        ncclRecv(y, 1, ncclInt, (place + kRanks - 1) % kRanks, ring, nullptr);
+        ncclGroupEnd();
+        if (turn % (r + 5) == 0) cudaStreamSynchronize(nullptr);
+      }
+      cudaMemcpy(&results[r], y, sizeof(int), cudaMemcpyDeviceToHost);
+      cudaFree(x);
+      cudaFree(y);
+      ncclCommDestroy(sums);
+      ncclCommDestroy(ring);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int r = 0; r < kRanks; ++r) CHECK(results[r] == 60 * (kRanks - 1));
+}
+
 TEST_CASE("one thread makes communicators by an id in a group") {
   ncclUniqueId id;
   ncclComm_t comm[2];

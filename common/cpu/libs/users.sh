@@ -18,7 +18,7 @@ case $library in
   driver) header=cuda.h ;;
   nccl) header=nccl.h ;;
 esac
-LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' -v header=$header '
+LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' -v header="$header" '
 function name_of(path) { sub(/.*\//, "", path); return path }
 {
   files[NR] = $1

@@ -236,6 +236,12 @@ void host_learns(AllStreams& s, const StreamOrder& what) {
   if (!host_is_behind) s.host_caught_up = s.sequence.load();
 }
 
+bool is_satisfied(const Need& need) {
+  return std::all_of(need.begin(), need.end(), [](const auto& one) {
+    return one.first->queue.empty() || one.first->queue.front().sequence > one.second;
+  });
+}
+
 /// The rendezvous that needed work waits for; null where there is none.
 std::shared_ptr<Moment> awaited_rendezvous(const AllStreams& s, Need& need) {
   for (const CUstream_st* const stream : s.streams) {
@@ -252,11 +258,13 @@ int run_needed(Need need, bool is_asked_for = true) {
   rendezvous_rules.proceed();  // other processes may wait for that
   std::unique_lock<std::mutex> lock(s.mutex);
   if (is_asked_for) ++s.asked;
+  const Need asked = need;
   close_need(s, &need);
   claim_signals();
   std::optional<OpenMemory> opened;  // by a kernel, closed for host functions and at the end
   auto latest = std::chrono::steady_clock::now();
-  while (sticky_error() == 0) {
+  // A rendezvous may need more of other streams than comes in the end: it is not waited for.
+  while (sticky_error() == 0 && !is_satisfied(asked)) {
     CUstream_st* const stream = pick_stream(s, need, is_asked_for);
     if (stream == nullptr) {
       if (close_need(s, &need)) continue;  // for a rendezvous, what comes next

@@ -257,6 +257,7 @@ bool proceed() {
     while (clique->error == ncclSuccess && step(clique)) {
       moved = true;
       clique->doubted_at = 0;
+      clique->idleness = Idleness{};
     }
   }
   return moved;
@@ -346,12 +347,15 @@ bool is_in_circle(const Clique& clique, const ncclComm& comm) {
     const ncclComm* const one = clique.members[static_cast<std::size_t>(all[i])];
     const NcclLaunch* const launch = current_launch(one);
     if (launch == nullptr) return false;
+    bool lacks_somebody = false;  // others may have come since it was asked
     for (const NcclOperation& it : launch->operations) {
       if (it.is_done) continue;
       for (const int rank : missing_for(clique, *one, it)) {
+        lacks_somebody = true;
         if (std::find(all.begin(), all.end(), rank) == all.end()) all.push_back(rank);
       }
     }
+    if (!lacks_somebody) return false;
   }
   return true;
 }
