@@ -30,7 +30,8 @@ __global__ void add_to_bins(const unsigned char* x, std::size_t n, unsigned weig
 }
 
 void check(ncclResult_t result) {
-  if (result != ncclSuccess) on_cuda_failure(ncclGetErrorString(result));
+  if (result != ncclSuccess) std::printf("NCCL: %s\n", ncclGetErrorString(result));
+  CUDA_CHECK(result == ncclSuccess ? cudaSuccess : cudaErrorUnknown);
 }
 
 void histogram(const std::vector<Rank>& ranks) {
