@@ -55,11 +55,9 @@ class Callers {
   // work(rank) by all at once. Returns the milliseconds until the last one is done.
   double run(const std::function<void(const Rank&)>& work) {
     const std::size_t turn = begin(work);
-    while (ready_ < turn * count_) std::this_thread::yield();
-    const double begin_ms = host_ms();
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return done_ == turn * count_; });
-    return host_ms() - begin_ms;
+    return host_ms() - begin_ms_;
   }
 
  private:
@@ -76,9 +74,10 @@ class Callers {
       {
         std::unique_lock<std::mutex> lock(mutex_);
         changed_.wait(lock, [&] { return turn_ == turn; });
+        if (work_ == nullptr) return;
+        begin_ms_ = host_ms();  // the last one's stays: nobody begins before
+        ++ready_;
       }
-      if (work_ == nullptr) return;
-      ++ready_;
       while (ready_ < turn * count_) std::this_thread::yield();
       work_(rank);
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -92,6 +91,7 @@ class Callers {
   std::condition_variable changed_;
   std::function<void(const Rank&)> work_;
   std::size_t turn_ = 0, done_ = 0;
+  double begin_ms_ = 0;
   std::atomic<std::size_t> ready_{0};
   std::vector<std::thread> threads_;
 };
