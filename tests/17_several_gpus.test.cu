@@ -307,7 +307,7 @@ TEST_CASE("a time is that of one call") {
   CHECK(most == (kOnGpu ? 3 : 1));
 }
 
-TEST_CASE("calls are made by one host thread, or by one for each rank, and are waited for") {
+TEST_CASE("calls are made by one host thread, or by one for each rank") {
   with_devices(1, [](const Ranks& ranks) {
     std::atomic<std::size_t> calls{0}, on_their_device{0};
     const auto work = [&] {
@@ -325,5 +325,17 @@ TEST_CASE("calls are made by one host thread, or by one for each rank, and are w
     CHECK(ms >= 6);
     CHECK(on_their_device == 3 * ranks.size());
     CHECK(calls == 3 + 3 * ranks.size());
+  });
+}
+
+TEST_CASE("a time ends when what was called for is done") {
+  with_devices(1, [](const Ranks& ranks) {
+    const auto nap = [](const Rank& rank) {
+      CUDA_CHECK(cudaLaunchHostFunc(
+          rank.stream, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); },
+          nullptr));
+    };
+    CHECK(ms_of_calls(ranks, 3, [&] { ranks.each(nap); }) >= 6);
+    CHECK(ms_of_threads(ranks, 3, nap) >= 6);
   });
 }
