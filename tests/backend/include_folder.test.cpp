@@ -54,6 +54,7 @@ TEST_CASE("the include folder holds only CUDA's own names") {
       "math_constants.h",
       "math_functions.h",
       "mma.h",
+      "nccl.h",
       "nvToolsExt.h",
       "nvtx3/nvToolsExt.h",
       "surface_types.h",

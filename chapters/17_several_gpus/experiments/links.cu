@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
   // The runtime finds a way of its own while no device may use the other one's memory.
   add(table, link, most, "not_enabled", 1, [&](std::size_t words) { link.copy(1, words); });
   if (!enable_peers(devices)) {
-    table.note("no link between these devices: no direct copies");
+    table.note("no peer access between these devices: no direct copies");
     return table.finish();
   }
   add(table, link, most, "direct", 1, [&](std::size_t words) { link.copy(1, words); });

@@ -41,7 +41,7 @@ def draw_by_size():
     style.save(fig, "by_size", "What crosses from one device to the other, by size",
                f"A direct copy takes {direct[0]:.1f} µs for small sizes, and at 1 GiB {direct[-1] / 1000:.2f} ms; from 1 MiB on "
                "the line of a start-up time plus bytes over bandwidth fits it. An all-reduce lies above it, by ten times for "
-               "small sizes. A copy by way of the host takes three to fourteen times as long as a direct one.", links)
+               "small sizes. A copy by way of the host takes six to fourteen times as long as a direct one.", links)
 
 
 def draw_worth_it():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Prints where NCCL is, as flags for nvcc: what to compile with, which may be nothing, and what to link with, nothing when
-# NCCL is not there. It is looked for in NCCL_HOME; else in the toolkit, in the system and in Python's package nvidia-nccl.
+# NCCL is not there. It is looked for in NCCL_HOME; else in the toolkit, in the system and in Python's package nvidia-nccl-cu13.
 #
 #   nccl.sh compile|link NVCC [NCCL_HOME]
 set -u

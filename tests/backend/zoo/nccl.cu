@@ -215,9 +215,15 @@ CASE(memory_of_another_device) {
   Machine m;
   ncclGroupStart();
   for (int r = 0; r < kRanks; ++r) {
+    const float one = 1;
+    CUDA_CHECK(cudaMemcpy(m.x[r], &one, sizeof one, cudaMemcpyDefault));
     say(ncclAllReduce(m.x[r], m.x[0], kN, ncclFloat, ncclSum, m.comm[r], m.stream[r]));  // @foreign
   }
   say(ncclGroupEnd());
+  m.wait();
+  float sum = 0;
+  CUDA_CHECK(cudaMemcpy(&sum, m.x[0], sizeof sum, cudaMemcpyDefault));
+  std::printf("%g\n", sum);
 }
 
 CASE(stream_of_another_device) {
