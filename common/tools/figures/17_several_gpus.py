@@ -26,22 +26,25 @@ def draw_by_size():
     sizes, direct = (list(part) for part in by_size(links, "direct"))
     bandwidth = sizes[-1] / direct[-1]
     ax.plot(sizes, [2.1 + size / bandwidth for size in sizes], color=style.GREY, linewidth=6, alpha=0.35)
-    ends = []
+    ends, times = [], {}
     for rows, way, label, color, marker in ((links, "staged", "by way of\nthe host", style.RED, "^"),
                                             (collectives, "all_reduce", "all-reduce", style.ORANGE, "s"),
                                             (links, "direct", "direct", style.BLUE, "o")):
         x, y = (list(part) for part in by_size(rows, way))
         ax.plot(x, y, color=color, marker=marker)
+        times[way] = y
         ends.append((x[-1], y[-1], label, color))
     ax.set_xlim(sizes[0] / 1.5, sizes[-1] * 30)
     ax.set_ylim(1, 60000)
     ax.set_xticks([2.0 ** k for k in (12, 16, 20, 24, 28)])
     style.label(ax, sizes[4], 1.25, "grey: 2.1 µs + bytes / bandwidth", style.GREY, (0, 0))
     style.label_ends(ax, ends)
+    by_host = [staged / straight for staged, straight in zip(times["staged"], direct)]
     style.save(fig, "by_size", "What crosses from one device to the other, by size",
                f"A direct copy takes {direct[0]:.1f} µs for small sizes, and at 1 GiB {direct[-1] / 1000:.2f} ms; from 1 MiB on "
-               "the line of a start-up time plus bytes over bandwidth fits it. An all-reduce lies above it, by ten times for "
-               "small sizes. A copy by way of the host takes six to fourteen times as long as a direct one.", links)
+               "the line of a start-up time plus bytes over bandwidth fits it. An all-reduce lies above it: "
+               f"at 4 KiB it takes {times['all_reduce'][0] / direct[0]:.0f} times as long. A copy by way of the host takes "
+               f"{min(by_host):.0f} to {max(by_host):.0f} times as long as a direct one.", links)
 
 
 def draw_worth_it():
@@ -53,7 +56,7 @@ def draw_worth_it():
     n = [2.0 ** (20 + k / 4) for k in range(41)]
     alone = {row["version"]: row for row in style.rows("collectives")}["all_reduce size=8 B"]["median_ms"] * 1000
     ax.plot(n, [reading * x / (reading * x / 2 + alone) for x in n], color=style.GREY, linestyle=":")
-    style.label(ax, 2 ** 27.1, 1.37, "computed: all-reduce of 19 µs", style.GREY, (0, 0))
+    style.label(ax, 2 ** 27.1, 1.37, f"computed: all-reduce of {alone:.0f} µs", style.GREY, (0, 0))
     for version, label, place, color, marker in (
             ("sum_threads", "a host thread\nfor each GPU", (2 ** 20.1, 0.74), style.BLUE, "o"),
             ("sum_all", "one host thread", (2 ** 24.5, 0.45), style.RED, "s")):
@@ -65,7 +68,7 @@ def draw_worth_it():
     ax.set_xlim(2 ** 19.7, 2 ** 30.4)
     ax.set_xticks([2.0 ** k for k in (20, 22, 24, 26, 28, 30)])
     style.save(fig, "worth_it", "Two GPUs and one: a sum, by its length",
-               "With one host thread two GPUs are as fast as one at 32 Mi ints, where the calculation with a start-up of "
+               "With one host thread two GPUs are as fast as one at 32 Mi ints; the calculation with a start-up of "
                f"{alone:.0f} µs says {2 * alone / reading / (1 << 20):.0f} Mi. With a host thread for each device they are faster from "
                "about 16 Mi ints on. For long arrays all three come near 2.", style.rows("sum_1Gi"))
 
