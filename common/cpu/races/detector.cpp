@@ -9,6 +9,8 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -86,10 +88,45 @@ struct BesideHost {
   bool hears = false;                      // it has asked for a word that the host may have set
 };
 
+/// The host used memory when it knew of this.
+struct HostUse {
+  Access access;
+  const char* begin;
+  std::size_t bytes;
+  cuda_cpu::StreamOrder known;
+};
+
+/// What the host does while a kernel runs, to be compared when that has ended.
+class UsesBeside {
+ public:
+  void open() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_open_ = true;
+  }
+  /// False: no kernel runs.
+  bool keep(const HostUse& use) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_open_ && uses_.size() < kMost) uses_.push_back(use);
+    return is_open_;
+  }
+  std::vector<HostUse> take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_open_ = false;
+    return std::exchange(uses_, {});
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+  std::mutex mutex_;
+  bool is_open_ = false;
+  std::vector<HostUse> uses_;
+};
+
 struct Detector {
   Shadow shadow;
   HostUses host;
   BesideHost beside_host;
+  UsesBeside uses_beside;
   std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
   std::deque<Work> works;                         // the latest; the last one runs
   std::deque<CopiedRange> copies;
@@ -753,21 +790,41 @@ void check_beside(Checked c, const char* begin, std::size_t bytes) {
   });
 }
 
-/// The host uses memory, and work that it does not know to have ended has run before.
-void check_host(const Access& access, const char* begin, std::size_t bytes) {
-  cuda_cpu::when_nothing_runs([&](const cuda_cpu::StreamOrder& known) {
-    Detector& d = detector();
-    d.unordered.clear();
-    for (const Work& work : d.works) {
-      if (work.stream == nullptr || known.covers(work.stream, work.sequence)) continue;
-      d.unordered.push_back({work.number, false});
-    }
-    Checked c{&d, nullptr, access, begin, bytes};
-    c.by_host = true;
-    check_beside(c, begin, bytes);
-    d.unordered.clear();
-    report_findings();
-  });
+/// The host used memory, and work of which it did not know that it had ended has run before.
+void check_host(const HostUse& use) {
+  Detector& d = detector();
+  d.unordered.clear();
+  for (const Work& work : d.works) {
+    if (work.stream == nullptr || use.known.covers(work.stream, work.sequence)) continue;
+    d.unordered.push_back({work.number, false});
+  }
+  Checked c{&d, nullptr, use.access, use.begin, use.bytes};
+  c.by_host = true;
+  check_beside(c, use.begin, use.bytes);
+  d.unordered.clear();
+  report_findings();
+}
+
+/// At once if nothing runs. What the host does beside a kernel waits until that has ended.
+void check_host_soon(const HostUse& use) {
+  constexpr int kTurns = 1000;  // between two pieces of work a turn is enough
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (cuda_cpu::when_nothing_runs([&] { check_host(use); })) return;
+    if (detector().uses_beside.keep(use)) return;
+    std::this_thread::yield();
+  }
+}
+
+/// What the host did while the kernel ran that has ended now. If that has asked for words that the
+/// host may have set, part of it can be ordered by those: then it was compared as the kernel came
+/// to it, or is not.
+void check_uses_beside(Detector* d) {
+  const BesideHost& beside = d->beside_host;
+  const bool has_asked =
+      beside.hears || (beside.work != nullptr && beside.from != beside.work->sequence);
+  for (const HostUse& use : d->uses_beside.take()) {
+    if (!has_asked) check_host(use);
+  }
 }
 
 /// The runtime itself reads or writes memory, as the work that runs.
@@ -947,6 +1004,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   blocks_to_run = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   ++running_launch;
   running_kernel = launch.kernel.name;
+  d.uses_beside.open();
   return true;
 }
 
@@ -956,6 +1014,7 @@ void grid_ends(const cuda_cpu::GridLaunch&) {
   detector().repetitions.ends(seconds_now());
   detector().blocks.clear();
   running_kernel = nullptr;
+  check_uses_beside(&detector());
   report_findings();
 }
 
@@ -1085,7 +1144,8 @@ void note_host(const void* address, std::size_t bytes, unsigned use, const void*
                        {Place(place), static_cast<std::uint8_t>(use), size, cuda_cpu::host_time()},
                        caught_up);
   if ((use & kStrong) == 0 && caught_up < cuda_cpu::latest_unasked()) {
-    check_host(Access(Place(place), ThreadName{}, Time{}, use), begin, bytes);
+    const Access access(Place(place), ThreadName{}, Time{}, use);
+    check_host_soon({access, begin, bytes, cuda_cpu::host_knows()});
   }
 }
 

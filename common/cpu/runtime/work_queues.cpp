@@ -293,6 +293,7 @@ int run_needed(Need need, bool is_asked_for = true) {
     stream->queue.pop_front();
     stream->running = true;
     s.runs = &work;
+    if (!is_asked_for) s.latest_unasked = std::max(s.latest_unasked.load(), work.sequence);
     stream->reached = begin_of(s, *stream, work);
     // It may tell the host in any way that what comes before it has ended.
     if (work.is_host_function) host_learns(s, work.knows);
@@ -314,7 +315,6 @@ int run_needed(Need need, bool is_asked_for = true) {
     }
     lock.lock();
     s.runs = nullptr;
-    if (!is_asked_for) s.latest_unasked = std::max(s.latest_unasked.load(), work.sequence);
     stream->running = false;
     if (work.run) {
       stream->reached += std::chrono::steady_clock::now() - began;
@@ -417,16 +417,16 @@ std::uint64_t host_caught_up() { return all_streams().host_caught_up; }
 
 std::uint64_t latest_unasked() { return all_streams().latest_unasked; }
 
-void when_nothing_runs(const std::function<void(const StreamOrder&)>& use) {
+StreamOrder host_knows() {
   AllStreams& s = all_streams();
-  const std::unique_lock<std::recursive_mutex> one(s.running, std::try_to_lock);
-  if (!one.owns_lock()) return;
-  StreamOrder known;
-  {
-    const std::lock_guard<std::mutex> lock(s.mutex);
-    known = s.host;
-  }
-  use(known);
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  return s.host;
+}
+
+bool when_nothing_runs(const std::function<void()>& use) {
+  const std::unique_lock<std::recursive_mutex> one(all_streams().running, std::try_to_lock);
+  if (one.owns_lock()) use();
+  return one.owns_lock();
 }
 
 void host_hears_of(const Work& work) {

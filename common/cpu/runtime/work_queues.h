@@ -131,10 +131,12 @@ std::uint64_t host_time();
 std::uint64_t host_goes_on();
 /// When the host last knew that all work had ended.
 std::uint64_t host_caught_up();
-/// When the latest work ran that nobody had waited for, but beside the host.
+/// What the host knows to have ended.
+StreamOrder host_knows();
+/// The latest work that nobody had waited for when it began: it runs, or has run, beside the host.
 std::uint64_t latest_unasked();
-/// Calls use(what the host knows to have ended), but not while work runs.
-void when_nothing_runs(const std::function<void(const StreamOrder&)>& use);
+/// Calls use() while no work runs. False: some does, nothing was called.
+bool when_nothing_runs(const std::function<void()>& use);
 /// Work that still runs has told the host of what it did so far.
 void host_hears_of(const Work& work);
 

@@ -111,6 +111,11 @@
 // The flag may be seen before the data: without a fence it tells of nothing.
 // EXPECT: {file}:{unfenced_read}: error: race: a read by the host
 // EXPECT: {file}:{unfenced}: note: a write by kernel 'hand_over', block (0,0,0), thread (0,0,0)
+//
+// CASE: flag_of_one_that_goes_on
+// The same while the kernel still runs, for a twentieth of a second.
+// EXPECT: {file}:{ongoing_read}: error: race: a read by the host
+// EXPECT: {file}:{ongoing}: note: a write by kernel 'hand_over_and_go_on', block (0,0,0), thread (0,0,0)
 
 #include <chrono>
 #include <cstdio>
@@ -374,5 +379,21 @@ CASE(flag_without_fence) {
   while (*static_cast<volatile int *>(flag) == 0) {
   }
   std::printf("%d\n", *data);  // @unfenced_read
+  end();
+}
+
+__global__ void hand_over_and_go_on(int *data, volatile int *flag) {
+  *data = 5;  // @ongoing
+  *flag = 1;
+  for (int i = 0; i < 50; ++i) __nanosleep(1000000);
+}
+
+CASE(flag_of_one_that_goes_on) {
+  int *const data = managed(), *const flag = managed();
+  *flag = 0;
+  hand_over_and_go_on<<<1, 1>>>(data, flag);
+  while (*static_cast<volatile int *>(flag) == 0) {
+  }
+  std::printf("%d\n", *data);  // @ongoing_read
   end();
 }

@@ -35,6 +35,10 @@
 // and by an atomic object that releases.
 // EXPECT-STDOUT: 5 6
 //
+// CASE: flag_of_one_that_goes_on
+// The kernel goes on for a twentieth of a second.
+// EXPECT-STDOUT: 5
+//
 // CASE: asks_after_a_sleep
 // The host sleeps, and then asks.
 // EXPECT-STDOUT: 8 15
@@ -232,6 +236,23 @@ __global__ void hand_over(int* data, volatile int* flag) {
 __global__ void hand_over_released(int* data, int* flag) {
   *data = 6;
   cuda::atomic_ref<int, cuda::thread_scope_system>(*flag).store(1, cuda::memory_order_release);
+}
+
+__global__ void hand_over_and_go_on(int* data, volatile int* flag) {
+  *data = 5;
+  __threadfence_system();
+  *flag = 1;
+  for (int i = 0; i < 50; ++i) __nanosleep(1000000);
+}
+
+CASE(flag_of_one_that_goes_on) {
+  int *const data = managed(), *const flag = managed();
+  *flag = 0;
+  hand_over_and_go_on<<<1, 1>>>(data, flag);
+  while (*static_cast<volatile int*>(flag) == 0) {
+  }
+  std::printf("%d", *data);
+  end();
 }
 
 CASE(flag_of_a_kernel) {
