@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Chapter 17: copies between two devices by size, and when two devices sum faster than one."""
 
+from numpy import polyfit
+
 from . import style
 
 SUMS = {f"sum_{n}{unit}": n * scale for unit, scale in (("Mi", 1 << 20), ("Gi", 1 << 30))
@@ -18,14 +20,22 @@ def by_size(rows, way):
     return zip(*[(size, us) for size, us in found if size >= 4096])
 
 
+def line_through(sizes, times, least):
+    """Start-up and time per byte of the line from which the times from `least` bytes on are off by the smallest
+    relative errors, squared and summed (as in exercise 4)."""
+    pairs = [(size, time) for size, time in zip(sizes, times) if size >= least]
+    per_byte, start_up = polyfit(*zip(*pairs), 1, w=[1 / time for _, time in pairs])
+    return start_up, per_byte
+
+
 def draw_by_size():
     links, collectives = style.rows("links"), style.rows("collectives")
     fig, ax = style.axes("bytes", "time [µs]", height=3.9)
     style.log2_axis(ax.xaxis, "B")
     style.log_axis(ax.yaxis, 1, 10, 100, 1000, 10000)
     sizes, direct = (list(part) for part in by_size(links, "direct"))
-    bandwidth = sizes[-1] / direct[-1]
-    ax.plot(sizes, [2.1 + size / bandwidth for size in sizes], color=style.GREY, linewidth=6, alpha=0.35)
+    start_up, per_byte = line_through(sizes, direct, 2.0 ** 20)
+    ax.plot(sizes, [start_up + size * per_byte for size in sizes], color=style.GREY, linewidth=6, alpha=0.35)
     ends, times = [], {}
     for rows, way, label, color, marker in ((links, "staged", "by way of\nthe host", style.RED, "^"),
                                             (collectives, "all_reduce", "all-reduce", style.ORANGE, "s"),
@@ -37,7 +47,7 @@ def draw_by_size():
     ax.set_xlim(sizes[0] / 1.5, sizes[-1] * 30)
     ax.set_ylim(1, 60000)
     ax.set_xticks([2.0 ** k for k in (12, 16, 20, 24, 28)])
-    style.label(ax, sizes[4], 1.25, "grey: 2.1 µs + bytes / bandwidth", style.GREY, (0, 0))
+    style.label(ax, sizes[4], 1.25, f"grey: {start_up:.1f} µs + bytes / {1e-3 / per_byte:.0f} GB/s", style.GREY, (0, 0))
     style.label_ends(ax, ends)
     by_host = [staged / straight for staged, straight in zip(times["staged"], direct)]
     style.save(fig, "by_size", "What crosses from one device to the other, by size",
