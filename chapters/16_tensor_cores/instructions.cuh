@@ -17,7 +17,7 @@
 #else
 #include <cudaTypedefs.h>  // CUtensorMap, and the type of the function that fills one in
 
-#include "../../common/check.cuh"
+#include "../../common/common.cuh"
 
 namespace ptx {
 
