@@ -152,6 +152,7 @@ $(call in_each,$(call binaries_of,$(call users_of,cublas))): $$(libraries)/libcu
 $(call in_each,$(call binaries_of,$(call users_of,driver))): $$(libraries)/driver.o
 $(call in_each,$(call binaries_of,$(call users_of,graphs))): $$(libraries)/graphs.o
 $(call in_each,$(call binaries_of,$(call users_of,nccl))): $$(libraries)/nccl.o
+$(call in_each,$(call binaries_of,$(call users_of,tensor))): $$(libraries)/tensor.o
 $(call in_each,$(call binaries_of,$(call users_of,textures))): $$(libraries)/textures.o
 
 $(call in_each,$(CHAPTER_PROGRAMS) $(ZOO_NAMES) $(BENCH_NAMES) $(CU_TEST_NAMES) $(CPP_TEST_NAMES)): build/$$(variant)/libcudacpu.a

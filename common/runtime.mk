@@ -12,11 +12,12 @@ HOT := $(wildcard $(ENGINE)/meeting/*.cpp $(ENGINE)/scheduling/*.cpp) $(ENGINE)/
 REST := $(filter-out $(HOT),$(wildcard $(ENGINE)/*/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
 # Compiled when a program uses them: cuBLAS, whose products are optimised; the driver API's contexts; graphs with the
-# capture of streams; NCCL; textures with arrays.
+# capture of streams; NCCL; the instructions of tensor cores; textures with arrays.
 CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/libs/cublas/*.cpp))
 DRIVER := $(wildcard common/cpu/libs/driver/*.cpp)
 GRAPHS := $(wildcard common/cpu/libs/graphs/*.cpp)
 NCCL := $(wildcard common/cpu/libs/nccl/*.cpp)
+TENSOR := $(wildcard common/cpu/libs/tensor/*.cpp)
 TEXTURES := $(wildcard common/cpu/libs/textures/*.cpp)
 
 # Variants with a backend of their own. X-ray's (xray.mk) has parts of cpu's, and does not look into its libraries.
@@ -75,6 +76,9 @@ $(RUNTIMES:%=build/%/graphs.o): $(GRAPHS) build/$$(variant)/runtime-flags
 $(RUNTIMES:%=build/%/nccl.o): $(NCCL) build/$$(variant)/runtime-flags
 	+$(call say_library,NCCL)
 	$(call compile_runtime,$($(variant).hot),$(NCCL))
+$(RUNTIMES:%=build/%/tensor.o): $(TENSOR) build/$$(variant)/runtime-flags
+	+$(call say_library,instructions of tensor cores)
+	$(call compile_runtime,$($(variant).hot),$(TENSOR))
 $(RUNTIMES:%=build/%/textures.o): $(TEXTURES) build/$$(variant)/runtime-flags
 	+$(call say_library,textures)
 	$(call compile_runtime,$($(variant).hot),$(TEXTURES))

@@ -98,24 +98,6 @@ CUDA_CPU_UNINSTRUMENTED inline unsigned matrix_lane() {
   return static_cast<unsigned>(current_thread - current_block->threads) % 32;
 }
 
-/// All lanes of the warp make this call, and each gets lane 0's value.
-CUDA_CPU_UNINSTRUMENTED inline std::uint64_t meet_for_matrix(WarpOperation operation,
-                                                             std::uint64_t value, const char* file,
-                                                             int line) {
-  if (current_thread != nullptr) {
-    const auto number = static_cast<std::uint32_t>(current_thread - current_block->threads);
-    const std::uint32_t left = current_block->count - number / 32 * 32;
-    if (left < 32) {
-      char detail[96];
-      std::snprintf(detail, sizeof(detail), "%s: this warp has %u threads", name_of(operation),
-                    left);
-      refuse_matrix("a matrix operation of a warp that is not whole", detail,
-                    "make the block a multiple of 32 threads", file, line);
-    }
-  }
-  return warp_collective(operation, 0xffffffffu, value, 0, file, line);
-}
-
 /// The rules for the memory of a tile: the same for all lanes, 32 bytes aligned, rows or columns a
 /// multiple of 16 bytes apart. CUDA states the last rule for elements of 2 and 4 bytes.
 CUDA_CPU_UNINSTRUMENTED inline void check_matrix_memory(WarpOperation operation,
@@ -138,7 +120,7 @@ CUDA_CPU_UNINSTRUMENTED inline void check_matrix_memory(WarpOperation operation,
                   "make ldm a multiple of 8 for __half, of 4 for float", file, line);
   }
   const std::uint64_t mine = address ^ static_cast<std::uint64_t>(ldm) << 48;
-  if (meet_for_matrix(operation, mine, file, line) == mine) return;
+  if (whole_warp_collective(operation, mine, file, line) == mine) return;
   std::snprintf(detail, sizeof(detail), "%s: lane %u has %p with ldm %u, lane 0 others",
                 name_of(operation), matrix_lane(), pointer, ldm);
   refuse_matrix("lanes of a warp name different matrices", detail,
@@ -206,10 +188,11 @@ template <class AType, class BType, class Sum, class D, class A, class B, class 
 CUDA_CPU_UNINSTRUMENTED void multiply_matrices(D& d, const A& a, const B& b, const C& c,
                                                bool saturate, const char* file, int line) {
   MatrixExchange<A, B> of_this_lane;
-  auto* const all = reinterpret_cast<MatrixExchange<A, B>*>(static_cast<std::uintptr_t>(
-      meet_for_matrix(WarpOperation::kMatrixMultiply,
-                      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&of_this_lane)),
-                      file, line)));
+  auto* const all =
+      reinterpret_cast<MatrixExchange<A, B>*>(static_cast<std::uintptr_t>(whole_warp_collective(
+          WarpOperation::kMatrixMultiply,
+          static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&of_this_lane)), file,
+          line)));
   const unsigned lane = matrix_lane();
   for (int i = 0; i < A::num_elements; ++i) {
     all->a[static_cast<unsigned>(i) * 32 + lane] = MatrixElement<AType>::value(a.x[i]);
@@ -217,7 +200,7 @@ CUDA_CPU_UNINSTRUMENTED void multiply_matrices(D& d, const A& a, const B& b, con
   for (int i = 0; i < B::num_elements; ++i) {
     all->b[static_cast<unsigned>(i) * 32 + lane] = MatrixElement<BType>::value(b.x[i]);
   }
-  meet_for_matrix(WarpOperation::kMatrixMultiply, 0, file, line);
+  whole_warp_collective(WarpOperation::kMatrixMultiply, 0, file, line);
   for (int i = 0; i < C::num_elements; ++i) {
     const unsigned element = static_cast<unsigned>(i) * 32 + lane;
     const double* const row = all->a + element / C::kTileColumns * A::kTileColumns;
@@ -227,7 +210,7 @@ CUDA_CPU_UNINSTRUMENTED void multiply_matrices(D& d, const A& a, const B& b, con
     d.x[i] = matrix_sum<Sum>(sum, saturate);
   }
   // Lane 0 goes on when nobody reads its frame any more.
-  meet_for_matrix(WarpOperation::kMatrixMultiply, 0, file, line);
+  whole_warp_collective(WarpOperation::kMatrixMultiply, 0, file, line);
 }
 
 }  // namespace cuda_cpu

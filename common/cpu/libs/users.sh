@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Prints which of these files need a library of the backend, which is compiled only for those.
 #
-#   users.sh cublas|driver|graphs|nccl|textures FILE...
+#   users.sh cublas|driver|graphs|nccl|tensor|textures FILE...
 library=$1
 shift
 case $library in
@@ -12,11 +12,12 @@ case $library in
     ;;
 esac
 
-# cuBLAS, the driver API and NCCL: those that include the header, themselves or through others of them.
+# cuBLAS, the driver API, NCCL and tensor cores: those that include the header, themselves or through others of them.
 case $library in
   cublas) header=cublas_v2.h ;;
   driver) header=cuda.h ;;
   nccl) header=nccl.h ;;
+  tensor) header=tensor_instructions.h ;;
 esac
 LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' -v header="$header" '
 function name_of(path) { sub(/.*\//, "", path); return path }

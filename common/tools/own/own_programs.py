@@ -324,7 +324,7 @@ class Build:
     def libraries_of_the_backend(self):
         """Those that the program uses; X-ray does not look into them."""
         found = []
-        for name in ("driver", "graphs", "nccl", "textures", "cublas"):
+        for name in ("driver", "graphs", "nccl", "tensor", "textures", "cublas"):
             if subprocess.run(["common/cpu/libs/users.sh", name, *self.copies], capture_output=True, check=False).stdout:
                 folder = os.path.dirname(self.library).replace("cpu-xray", "cpu")
                 found.append(os.environ["CUBLAS"] if name == "cublas" else f"{folder}/{name}.o")

@@ -164,6 +164,22 @@ void judge_undefined(Block* block, unsigned warp, const WarpSlot& slot, std::uin
   before = slot.use == Use::kExpression ? now : UndefinedLanes{};
 }
 
+// An operation of a tensor core.
+void do_for_all(const WarpSlot& slot, const char* file, int line) {
+  const auto work_of = [](std::uint64_t lane) {
+    return reinterpret_cast<const LanesWork*>(static_cast<std::uintptr_t>(lane))->for_all;
+  };
+  const auto work = work_of(slot.value[0]);
+  for (const std::uint64_t lane : slot.value) {
+    if (work_of(lane) == work) continue;
+    refuse_operation(
+        "lanes of a warp call different instructions",
+        std::string("all are an ") + name_of(slot.operation) + ", of different shapes or types",
+        "all 32 lanes make the same call", file, line);
+  }
+  work(slot.value);
+}
+
 // All lanes are here: computes each one's result and releases them.
 void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int line) {
   Thread* const lanes = block->threads + warp * 32;
@@ -192,6 +208,10 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
         const int lane = __builtin_ctz(rest);
         lanes[lane].result = lanes_with_value(*slot, slot->value[lane]);
       }
+      break;
+    case WarpOperation::kTensorLoad:
+    case WarpOperation::kTensorMultiply:
+      do_for_all(*slot, file, line);
       break;
     default: {
       const std::uint64_t common = common_result(*slot);
@@ -287,6 +307,21 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
     run_others(block, self);
   }
   return self->result;
+}
+
+std::uint64_t whole_warp_collective(WarpOperation operation, std::uint64_t value, const char* file,
+                                    int line) {
+  if (current_thread != nullptr) {
+    const auto number = static_cast<std::uint32_t>(current_thread - current_block->threads);
+    const std::uint32_t left = current_block->count - number / 32 * 32;
+    if (left < 32) {
+      refuse_operation(
+          "a matrix operation of a warp that is not whole",
+          std::string(name_of(operation)) + ": this warp has " + std::to_string(left) + " threads",
+          "make the block a multiple of 32 threads", file, line);
+    }
+  }
+  return warp_collective(operation, 0xffffffffu, value, 0, file, line);
 }
 
 unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, const char* file,

@@ -34,7 +34,18 @@ unsigned active_mask(const char* file, int line);
 /// are none.
 bool release_active_mask(Block* block);
 
-/// Reports a wrong call of <mma.h> and ends the grid.
+/// The same by all lanes of a warp that has to be whole.
+std::uint64_t whole_warp_collective(WarpOperation operation, std::uint64_t value, const char* file,
+                                    int line);
+
+/// What a lane hands over to an operation of a tensor core, by its address: a structure that begins
+/// with this. The last lane calls the function with the addresses of all 32; they have to name the
+/// same one.
+struct LanesWork {
+  void (*for_all)(const std::uint64_t* lanes);
+};
+
+/// Reports a wrong call of a matrix operation and ends the grid.
 [[noreturn]] void refuse_matrix(const char* headline, const char* detail, const char* help,
                                 const char* file, int line);
 

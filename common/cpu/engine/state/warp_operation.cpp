@@ -13,8 +13,9 @@ const char* name_of(WarpOperation operation) {
       "__ballot_sync",     "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync",
       "__reduce_add_sync", "__reduce_min_sync", "__reduce_min_sync", "__reduce_max_sync",
       "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
-      "load_matrix_sync",  "store_matrix_sync", "mma_sync"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(WarpOperation::kMatrixMultiply) + 1);
+      "load_matrix_sync",  "store_matrix_sync", "mma_sync",          "ldmatrix",
+      "mma.sync"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(WarpOperation::kTensorMultiply) + 1);
   return kNames[static_cast<std::size_t>(operation)];
 }
 

@@ -31,6 +31,9 @@ enum class WarpOperation : std::uint8_t {
   kMatrixLoad,
   kMatrixStore,
   kMatrixMultiply,
+  // Of a tensor core: the last lane does it for all (meeting/warp.h).
+  kTensorLoad,
+  kTensorMultiply,
 };
 
 /// "__shfl_down_sync"

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "products.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace cuda_cpu {
+namespace {
+
+// Exponents of what has none. The sum of any of these with another exponent is told from one that
+// is a number's, also that of 0 times infinity.
+constexpr float kZero = -20000.0f, kNotFinite = 50000.0f;
+constexpr float kSomeZero = -5000.0f;
+
+float float_of(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+/// `least`: the smallest exponent of the format, which its subnormal numbers have.
+float exponent_of(float value, int least) {
+  const auto field = static_cast<int>(bits_of(value) >> 23 & 255);
+  if (value == 0.0f) return kZero;
+  if (field == 255) return kNotFinite;
+  return static_cast<float>(std::max(field - 127, least));
+}
+
+float value_of(TensorFormat format, std::uint32_t bits) {
+  switch (format) {
+    case TensorFormat::kBfloat16:
+      return float_of(bits << 16);
+    case TensorFormat::kTf32:  // it ignores the 13 lowest bits
+      return float_of(bits & ~0x1fffu);
+    case TensorFormat::kHalf: {
+      const int exponent = static_cast<int>(bits >> 10 & 31), fraction = bits & 1023;
+      const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+      if (exponent == 31) {
+        return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                             : sign * std::numeric_limits<float>::infinity();
+      }
+      return sign * std::ldexp(static_cast<float>(exponent == 0 ? fraction : fraction | 1024),
+                               std::max(exponent, 1) - 25);
+    }
+    case TensorFormat::kE4m3: {  // no infinity, and one NaN
+      const int exponent = static_cast<int>(bits >> 3 & 15), fraction = bits & 7;
+      if ((bits & 0x7f) == 0x7f) return std::numeric_limits<float>::quiet_NaN();
+      return ((bits & 0x80) != 0 ? -1.0f : 1.0f) *
+             std::ldexp(static_cast<float>(exponent == 0 ? fraction : fraction | 8),
+                        std::max(exponent, 1) - 10);
+    }
+  }
+  return 0.0f;
+}
+
+float rounded_towards_zero(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (std::abs(value) >= std::ldexp(1.0, 128)) return nearest;
+  return std::abs(static_cast<double>(nearest)) > std::abs(value) ? std::nextafter(nearest, 0.0f)
+                                                                  : nearest;
+}
+
+/// One element, whatever the exponents. `stride`: between the elements of a column of b.
+float sum_of(float c, const float* a, const float* a_exponents, const float* b,
+             const float* b_exponents, unsigned stride, unsigned k) {
+  float largest = exponent_of(c, -126);
+  double plain = static_cast<double>(c);
+  for (unsigned l = 0; l < k; ++l) {
+    plain += static_cast<double>(a[l]) * static_cast<double>(b[l * stride]);
+    largest = std::max(largest, a_exponents[l] + b_exponents[l * stride]);
+  }
+  if (std::isnan(plain)) return float_of(0x7fffffffu);
+  if (std::isinf(plain)) return static_cast<float>(plain);
+  if (largest < kSomeZero) return 0.0f;
+  const int exponent = std::max(static_cast<int>(largest), kTensorRounding.least_exponent) -
+                       kTensorRounding.fraction_bits;
+  const auto aligned = [&](double x) {
+    return static_cast<std::int64_t>(std::ldexp(x, -exponent));  // cuts off
+  };
+  std::int64_t sum = aligned(static_cast<double>(c));
+  for (unsigned l = 0; l < k; ++l) {
+    sum += aligned(static_cast<double>(a[l]) * static_cast<double>(b[l * stride]));
+  }
+  return rounded_towards_zero(std::ldexp(static_cast<double>(sum), exponent));
+}
+
+// ---- four elements of a row at once
+// ----------------------------------------------------------------
+
+using Floats = float __attribute__((vector_size(16)));
+using Integers = std::int32_t __attribute__((vector_size(16)));
+
+// Between these exponents no product and no scaled product leaves the range of float, but for those
+// that are too small to count.
+constexpr float kLeastFast = -60.0f, kMostFast = 100.0f;
+
+Floats load(const float* from) {
+  Floats x;
+  std::memcpy(&x, from, sizeof(x));
+  return x;
+}
+
+Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+
+Floats exponents_of(Floats c) {
+  Integers bits;
+  std::memcpy(&bits, &c, sizeof(bits));
+  bits = (bits >> 23 & 255) - 127;
+  const Floats exponents = __builtin_convertvector(bits, Floats);
+  // Subnormal numbers are so small that only a sum of all small ones needs their exponent.
+  return exponents > 127.0f ? Floats{} + kNotFinite : c == 0.0f ? Floats{} + kZero : exponents;
+}
+
+/// Returns false, and does nothing, unless all exponents allow it.
+bool add_to_four(float* d, const float* a, const float* a_exponents, const float* b,
+                 const float* b_exponents, unsigned stride, unsigned k) {
+  const Floats c = load(d);
+  Floats largest = exponents_of(c);
+  for (unsigned l = 0; l < k; ++l) {
+    largest = larger(largest, a_exponents[l] + load(b_exponents + l * stride));
+  }
+  largest = largest < kSomeZero ? Floats{} : largest;  // all addends are 0
+  for (int i = 0; i < 4; ++i) {
+    if (!(largest[i] >= kLeastFast && largest[i] <= kMostFast)) return false;
+  }
+  // 2^(fraction_bits - largest) and its reciprocal.
+  const Integers up =
+      127 + kTensorRounding.fraction_bits - __builtin_convertvector(largest, Integers);
+  const Integers scale_bits = up << 23;
+  Floats scale;
+  std::memcpy(&scale, &scale_bits, sizeof(scale));
+  // An addend has 27 bits, so 32 hold the sum of 16 of them; and those of 8 for certain.
+  Integers sum = __builtin_convertvector(c * scale, Integers), other{};
+  for (unsigned l = 0; l < k; l += 2) {
+    sum += __builtin_convertvector(a[l] * load(b + l * stride) * scale, Integers);
+    other += __builtin_convertvector(a[l + 1] * load(b + (l + 1) * stride) * scale, Integers);
+  }
+  for (int i = 0; i < 4; ++i) {
+    // Exact, then without the bits that a float has no room for.
+    const double exact = static_cast<double>(std::int64_t{sum[i]} + other[i]);
+    std::uint64_t bits;
+    std::memcpy(&bits, &exact, sizeof(bits));
+    bits &= ~((std::uint64_t{1} << 29) - 1);
+    double cut;
+    std::memcpy(&cut, &bits, sizeof(cut));
+    d[i] = static_cast<float>(cut) * float_of(static_cast<std::uint32_t>(254 - up[i]) << 23);
+  }
+  return true;
+}
+
+}  // namespace
+
+void Factors::put(unsigned at, TensorFormat format, std::uint32_t bits) const {
+  // Tensor cores of Hopper multiply numbers of 8 bits as halves, of which none is subnormal.
+  values[at] = value_of(format, bits);
+  exponents[at] = exponent_of(values[at], format == TensorFormat::kHalf ? -14 : -126);
+}
+
+void add_products(float* d, const Factors& a, const Factors& b, unsigned m, unsigned n,
+                  unsigned k) {
+  for (unsigned i = 0; i < m; ++i) {
+    const float* const row = a.values + i * k;
+    const float* const row_exponents = a.exponents + i * k;
+    for (unsigned j = 0; j < n; j += 4) {
+      float* const four = d + i * n + j;
+      if (add_to_four(four, row, row_exponents, b.values + j, b.exponents + j, n, k)) continue;
+      for (unsigned one = 0; one < 4; ++one) {
+        four[one] =
+            sum_of(four[one], row, row_exponents, b.values + j + one, b.exponents + j + one, n, k);
+      }
+    }
+  }
+}
+
+}  // namespace cuda_cpu

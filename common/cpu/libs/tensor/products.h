@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a tensor core computes: sums of products, each exact, that are added as integers.
+//
+// All addends of a block, its products and the number that they are added to, are aligned to the
+// largest exponent among them; what lies below the last of a few extra bits is cut off, and so is
+// what the sum has too many bits for a float. So the order of the addends does not matter, and no
+// addition rounds to the nearest.
+#pragma once
+
+#include <cstdint>
+
+namespace cuda_cpu {
+
+/// How a Hopper adds, until an H200 of this course has been sampled. Two models that were compared
+/// with H100s bit for bit agree: Khattak and Mikaitis, Accurate Models of NVIDIA Tensor Cores
+/// (arXiv:2512.07004; the limit of exponents is theirs), and Xie and others, MMA-Sim
+/// (arXiv:2511.10909). The 5,000 results of an H100 in each of BF16, FP16 and TF32 that the former
+/// publish are computed here bit for bit. FP8 is a guess: Hopper's mma.sync has no FP8, so the
+/// compiler takes halves.
+struct TensorRounding {
+  int fraction_bits = 25;     // of the largest addend, so two more than a float has
+  int least_exponent = -133;  // that addends are aligned to
+  int products = 16;          // in a block of 16-bit factors; of tf32 8
+};
+constexpr TensorRounding kTensorRounding;
+
+enum class TensorFormat { kBfloat16, kHalf, kTf32, kE4m3 };
+
+/// A matrix of factors, taken apart.
+struct Factors {
+  float* values;
+  /// As floats, which are compared faster. That of a product is the sum of both, even where the
+  /// product of the two fractions is 2 or more.
+  float* exponents;
+
+  void put(unsigned at, TensorFormat format, std::uint32_t bits) const;
+};
+
+/// d += a b, as one block: d has `m` rows of `n` elements, a multiple of 4; a has `m` rows of `k`,
+/// b has `k` of `n`.
+void add_products(float* d, const Factors& a, const Factors& b, unsigned m, unsigned n, unsigned k);
+
+}  // namespace cuda_cpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The instructions that a warp makes: products of the registers of its lanes, and loads of small
+// matrices into registers. The last lane makes each for all.
+#pragma once
+
+#include "../../types/site.h"
+#include "products.h"
+
+namespace cuda_cpu {
+
+/// mma.sync: d += a b, of 16 x K and K x 8. All lanes of a warp call it.
+void multiply_in_warp(TensorFormat format, float (&d)[4], const unsigned (&a)[4],
+                      const unsigned (&b)[2], Site site);
+
+/// One row of a matrix, as ldmatrix reads it.
+struct MatrixRow {
+  alignas(16) unsigned words[4];
+};
+
+/// Stops the kernel unless a row may lie there.
+void check_matrix_row(const void* row, Site site);
+
+/// ldmatrix.x4: each of 32 lanes has read a row, and gets its part of four matrices.
+void exchange_rows(unsigned (&r)[4], const MatrixRow& row, bool transposed, Site site);
+
+}  // namespace cuda_cpu
