@@ -22,6 +22,11 @@ EXPERIMENTS := $(filter-out $(WITHOUT_NCCL),$(EXPERIMENTS))
 CHOSEN_TESTS := $(filter-out $(NCCL_USERS),$(CHOSEN_TESTS))
 endif
 
+# Products of warp groups are Hopper's alone, sm_90a, which is no sm_90 and which no ARCH of all GPUs names. So where ARCH
+# covers Hopper the sources with such products are compiled for it in addition; a driver takes the code that fits best.
+TENSOR_USERS := $(filter $(GPU_SOURCES),$(shell common/cpu/libs/users.sh tensor $(HEADERS) $(GPU_SOURCES)))
+COMPILE_TENSOR := $(if $(filter native all all-major sm_90,$(ARCH)),-gencode arch=compute_90a$(comma)code=sm_90a)
+
 GPU_FLAGS := -std=c++17 -O3 -lineinfo -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror
 
 $(call keep_flags,build/gpu/flags,$(NVCC) -arch=$(ARCH) $(GPU_FLAGS))
@@ -29,7 +34,7 @@ $(call keep_flags,build/gpu/flags,$(NVCC) -arch=$(ARCH) $(GPU_FLAGS))
 $(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/flags
 	+$(call say,nvcc,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(GPU_FLAGS) $(if $(filter $(NCCL_USERS),$<),$(COMPILE_NCCL)) -arch=$(ARCH) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)
+	$(Q)$(NVCC) $(GPU_FLAGS) $(if $(filter $(NCCL_USERS),$<),$(COMPILE_NCCL)) $(if $(filter $(TENSOR_USERS),$<),$(COMPILE_TENSOR)) -arch=$(ARCH) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)
 
 $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): build/tests/flags)
 
@@ -38,6 +43,7 @@ $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)):
 # the source itself includes it, or one that it includes.
 its_deps = $(patsubst %.o,%.d,$(filter %.cu.o,$^))
 link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(its_deps) && echo -lcublas) \
+  $$(grep -q cublasLt.h $(its_deps) && echo -lcublasLt) \
   $$(grep -qsE '^\#include <cuda[.]h>' $$(grep -ohE '(chapters|tests|common)/[^ :\\]+' $(its_deps)) && echo -lcuda) \
   $(if $(filter $(NCCL_USERS:%=build/gpu/obj/%.o),$^),$(LINK_NCCL))
 
