@@ -348,13 +348,13 @@ __device__ inline void wgmma_hold(float (&d)[kSize]) {
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "     \
   "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, " \
   "%126, %127"
-#define PTX_WGMMA(shape, registers, a, b, add, transposed)                          \
-  "{\n\t"                                                                           \
-  ".reg .pred add;\n\t"                                                             \
-  "setp.ne.b32 add, " add                                                           \
-  ", 0;\n\t"                                                                        \
-  "wgmma.mma_async.sync.aligned." shape ".f32.bf16.bf16 {" registers "}, " a ", " b \
-  ", add, 1, 1, 0, " transposed ";\n\t}"
+#define PTX_WGMMA(shape_and_types, registers, a, b, add, transposed)            \
+  "{\n\t"                                                                       \
+  ".reg .pred add;\n\t"                                                         \
+  "setp.ne.b32 add, " add                                                       \
+  ", 0;\n\t"                                                                    \
+  "wgmma.mma_async.sync.aligned." shape_and_types " {" registers "}, " a ", " b \
+  ", add, 1, 1" transposed ";\n\t}"
 
 /// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16: begins D = A B, or D += A B with `add`, by
 /// all four warps of a group. A is 64 x 16, K-major; B is 16 x N as kOfB says; both are described.
@@ -368,24 +368,57 @@ __device__ inline void wgmma_m64k16(float (&d)[kN / 2], std::uint64_t a, std::ui
   if constexpr (!kSm90a) {
     return;
   } else if constexpr (kN == 64) {
-    asm volatile(PTX_WGMMA("m64n64k16", PTX_0_TO_31, "%32", "%33", "%34", "%35")
+    asm volatile(PTX_WGMMA("m64n64k16.f32.bf16.bf16", PTX_0_TO_31, "%32", "%33", "%34", ", 0, %35")
                  : PTX_D32(0)
                  : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
   } else if constexpr (kN == 128) {
-    asm volatile(PTX_WGMMA("m64n128k16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65", "%66", "%67")
+    asm volatile(PTX_WGMMA("m64n128k16.f32.bf16.bf16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
+                           "%66", ", 0, %67")
                  : PTX_D32(0), PTX_D32(32)
                  : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
   } else if constexpr (kN == 192) {
-    asm volatile(PTX_WGMMA("m64n192k16", PTX_0_TO_31 ", " PTX_32_TO_63 ", " PTX_64_TO_95, "%96",
-                           "%97", "%98", "%99")
-                 : PTX_D32(0), PTX_D32(32), PTX_D32(64)
-                 : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
-  } else {
     asm volatile(
-        PTX_WGMMA("m64n256k16", PTX_0_TO_31 ", " PTX_32_TO_63 ", " PTX_64_TO_95 ", " PTX_96_TO_127,
-                  "%128", "%129", "%130", "%131")
-        : PTX_D32(0), PTX_D32(32), PTX_D32(64), PTX_D32(96)
+        PTX_WGMMA("m64n192k16.f32.bf16.bf16", PTX_0_TO_31 ", " PTX_32_TO_63 ", " PTX_64_TO_95,
+                  "%96", "%97", "%98", ", 0, %99")
+        : PTX_D32(0), PTX_D32(32), PTX_D32(64)
         : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
+  } else {
+    asm volatile(PTX_WGMMA("m64n256k16.f32.bf16.bf16",
+                           PTX_0_TO_31 ", " PTX_32_TO_63 ", " PTX_64_TO_95 ", " PTX_96_TO_127,
+                           "%128", "%129", "%130", ", 0, %131")
+                 : PTX_D32(0), PTX_D32(32), PTX_D32(64), PTX_D32(96)
+                 : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
+  }
+}
+
+/// The same of 64 x 128 elements of D, for each kind of factors; both A and B are K-major, and k is
+/// what 32 bytes hold: m64n128k8.f32.tf32.tf32, m64n128k16.f32.f16.f16 and .bf16.bf16,
+/// m64n128k32.f32.e4m3.e4m3.
+enum class Format { kTf32, kF16, kBf16, kE4m3 };
+template <Format kFormat>
+__device__ inline void wgmma_m64n128(float (&d)[64], std::uint64_t a, std::uint64_t b, bool add) {
+  if constexpr (!kSm90a) {
+    return;
+  } else if constexpr (kFormat == Format::kTf32) {
+    asm volatile(
+        PTX_WGMMA("m64n128k8.f32.tf32.tf32", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65", "%66", "")
+        : PTX_D32(0), PTX_D32(32)
+        : "l"(a), "l"(b), "r"(int{add}));
+  } else if constexpr (kFormat == Format::kF16) {
+    asm volatile(PTX_WGMMA("m64n128k16.f32.f16.f16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
+                           "%66", ", 0, 0")
+                 : PTX_D32(0), PTX_D32(32)
+                 : "l"(a), "l"(b), "r"(int{add}));
+  } else if constexpr (kFormat == Format::kBf16) {
+    asm volatile(PTX_WGMMA("m64n128k16.f32.bf16.bf16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
+                           "%66", ", 0, 0")
+                 : PTX_D32(0), PTX_D32(32)
+                 : "l"(a), "l"(b), "r"(int{add}));
+  } else {
+    asm volatile(PTX_WGMMA("m64n128k32.f32.e4m3.e4m3", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
+                           "%66", "")
+                 : PTX_D32(0), PTX_D32(32)
+                 : "l"(a), "l"(b), "r"(int{add}));
   }
 }
 
