@@ -665,11 +665,11 @@ struct Item {
 // Neighbouring items are in kTogether rows of tiles, one below the other, so that blocks which run
 // at the same time read few rows and few columns, from the L2.
 constexpr unsigned kTogether = 8;
-__device__ Item item_of(const Work& work, unsigned number) {
+__host__ __device__ inline Item item_of(const Work& work, unsigned number) {
   const unsigned tiles = work.down * work.across, tile = number % tiles, part = number / tiles;
   const unsigned above = tile / (kTogether * work.across) * kTogether;
   const unsigned in_group = tile % (kTogether * work.across);
-  const unsigned height = min(kTogether, work.down - above);
+  const unsigned height = work.down - above < kTogether ? work.down - above : kTogether;
   const unsigned first = work.steps * part / work.parts;
   return {above + in_group % height, in_group / height, part, first,
           work.steps * (part + 1) / work.parts - first};

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#define main chapter_main
+#include "../chapters/16_tensor_cores/tensor_cores.cu"
+#undef main
+
+#include <random>
+
+#include "kernel_testing.cuh"
+
+#define main experiment_main
+namespace formats {
+#include "../chapters/16_tensor_cores/experiments/formats.cu"
+}
+namespace sample_rounding {
+#include "../chapters/16_tensor_cores/experiments/sample_rounding.cu"
+}
+#undef main
+
+namespace {
+
+constexpr std::uint64_t kSeed = 5;
+
+struct Sides {
+  unsigned m, n, k;
+};
+
+std::string text_of(Sides s) { return text(s.m, " x ", s.n, " x ", s.k); }
+
+// Multiprocessors: so few that a persistent block gets several tiles, and one more than none.
+TensorProduct product_of(Sides s, unsigned gap = 0, std::uint64_t seed = kSeed) {
+  TensorProduct product(s.m, s.n, s.k, seed, gap);
+  product.sms = 2;
+  return product;
+}
+
+// Whether what lies between the rows of C is still what poison() left there.
+bool gaps_are_untouched(const Bf16Matrix& c) {
+  std::vector<unsigned short> all(static_cast<std::size_t>(c.height) * c.stride);
+  CUDA_CHECK(cudaMemcpy(all.data(), c.data, all.size() * sizeof(Bf16), cudaMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i % c.stride >= c.width && all[i] != 0xffff) return false;
+  return true;
+}
+
+// Calls check(version) for each version that this device has the instructions for.
+template <class Check>
+void for_every_version(Check check) {
+  static const int level = instructions_here();
+  for (const Rung& rung : kRungs)
+    if (level >= (rung.needs_hopper ? 2 : 1)) check(rung.version);
+}
+
+void check_every_version(const TensorProduct& product) {
+  for_every_version([&](const Version<TensorProduct>& version) {
+    INFO(version.name << ", " << text_of({product.c.height, product.c.width, product.a.width})
+                      << ", rows of A " << product.a.stride << " apart");
+    CHECK(runs_right(version, product));
+    CHECK(gaps_are_untouched(product.c));
+  });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every version multiplies whole tiles, of one step, of two, of more than there are stages") {
+  for (const Sides s :
+       {Sides{128, 256, 32}, Sides{128, 256, 64}, Sides{256, 256, 128}, Sides{128, 512, 320}}) {
+    if (small_sizes() && s.k > 128) continue;
+    for (const unsigned gap : {0u, 8u}) check_every_version(product_of(s, gap));
+  }
+}
+
+TEST_CASE("every version multiplies sides that are multiples of 8 around the borders of tiles") {
+  for (const Sides s : {Sides{8, 8, 8}, Sides{120, 248, 56}, Sides{136, 264, 72},
+                        Sides{72, 520, 24}, Sides{264, 56, 136}})
+    check_every_version(product_of(s, s.m % 16 == 8 ? 0 : 8));
+}
+
+TEST_CASE("every version multiplies any sides, and rows that begin anywhere") {
+  for (const Sides s : {Sides{1, 1, 1}, Sides{1, 67, 1}, Sides{67, 1, 3}, Sides{127, 255, 63},
+                        Sides{129, 257, 65}, Sides{33, 31, 100}})
+    for (const unsigned gap : {0u, 1u}) check_every_version(product_of(s, gap));
+  // Odd sides whose rows begin at multiples of 16 bytes: bulk copies cut them.
+  for (const Sides s : {Sides{129, 255, 65}, Sides{65, 129, 131}})
+    check_every_version(product_of(s, 0));
+  for (const unsigned n : {249u, 250u, 255u}) {
+    TensorProduct product(130, 256, 128, kSeed);
+    product.sms = 2;
+    // The same matrices, narrower: rows are as far apart as before.
+    product.b.width = product.c.width = n;
+    product.a.width = product.b.height = 121;
+    std::vector<float> a(130 * 121), b(std::size_t{121} * n);
+    const std::vector<float> all_a = to_floats(product.a_values.values.download());
+    const std::vector<float> all_b = to_floats(product.b_values.values.download());
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = all_a[i / 121 * 128 + i % 121];
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = all_b[i / n * 256 + i % n];
+    product.expected = multiply_on_host(a, b, 130, n, 121);
+    product.tolerance = bf16_bounds(a, b, product.expected, 130, n, 121);
+    check_every_version(product);
+  }
+}
+
+TEST_CASE("every version multiplies shapes that nobody chose") {
+  std::mt19937 random(16);
+  for (unsigned i = 0; i < (small_sizes() ? 2 : 8); ++i) {
+    const auto side = [&](unsigned most) { return 1 + static_cast<unsigned>(random() % most); };
+    const Sides odd{side(200), side(300), side(200)};
+    const Sides even{odd.m, (odd.n + 7) / 8 * 8, (odd.k + 7) / 8 * 8};
+    check_every_version(product_of(i % 2 == 0 ? even : odd, 0, kSeed + i));
+  }
+}
+
+TEST_CASE("multiplying by the identity gives every element back exactly, on either side") {
+  constexpr unsigned kSide = 256;
+  std::vector<float> one(kSide * kSide, 0.0f), x(kSide * kSide);
+  for (unsigned i = 0; i < kSide; ++i) one[i * kSide + i] = 1;
+  // No two rows and no two columns are alike, and all are BF16.
+  for (unsigned i = 0; i < x.size(); ++i)
+    x[i] = std::ldexp(128.0f + static_cast<float>(i % 128), static_cast<int>(i / 128 % 64) - 32);
+  for (const bool left : {true, false}) {
+    TensorProduct product(kSide, kSide, kSide, left ? one : x, left ? x : one);
+    product.sms = 3;
+    for_every_version([&](const Version<TensorProduct>& version) {
+      INFO(version.name << (left ? ", identity left" : ", identity right"));
+      REQUIRE(runs_right(version, product));
+      CHECK(product.download() == x);
+    });
+  }
+}
+
+TEST_CASE("an infinity in B spoils its own column and no other") {
+  for (const Sides s : {Sides{40, 72, 40}, Sides{128, 256, 64}}) {
+    std::vector<float> b = to_floats(to_bf16(random_floats(std::size_t{s.k} * s.n, -1, 1, 8)));
+    b[0] = std::numeric_limits<float>::infinity();
+    const std::vector<float> a =
+        to_floats(to_bf16(random_floats(std::size_t{s.m} * s.k, -1, 1, 7)));
+    const TensorProduct product(s.m, s.n, s.k, a, b);
+    for_every_version([&](const Version<TensorProduct>& version) {
+      product.poison();
+      version.launch(product);
+      CUDA_CHECK_LAUNCH();
+      const std::vector<float> c = product.download();
+      INFO(version.name << ", " << text_of(s));
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < c.size(); ++i) wrong += std::isfinite(c[i]) == (i % s.n == 0);
+      CHECK(wrong == 0);
+    });
+  }
+}
+
+TEST_CASE("launches one after the other give the same result, and doing nothing is not right") {
+  const TensorProduct product = product_of({136, 256, 192});
+  for_every_version([&](const Version<TensorProduct>& version) {
+    INFO(version.name);
+    product.poison();
+    for (int repeat = 0; repeat < repeats(4); ++repeat) version.launch(product);
+    CUDA_CHECK_LAUNCH();
+    CHECK(product.is_right("launched again and again"));
+    product.poison();
+    CHECK_FALSE(product.is_right("nothing ran"));
+  });
+}
+
+TEST_CASE(
+    "each tile of the choice is right, whole and in parts, in clusters where there are some") {
+  if (instructions_here() < 2) return;
+  for (const Sides s : {Sides{200, 264, 328}, Sides{320, 72, 512}}) {
+    if (small_sizes() && s.k > 400) continue;
+    const TensorProduct product = product_of(s);
+    for (unsigned tile = 0; tile < std::size(kTileTimes); ++tile) {
+      for (const unsigned parts : {1u, 2u, 5u}) {
+        INFO(text_of(s) << ", tile " << tile << ", parts " << parts);
+        const Version<TensorProduct> version = {"plan", "", nullptr};
+        product.poison();
+        launch_plan(product, {tile, parts, 0});
+        CUDA_CHECK_LAUNCH();
+        CHECK(product.is_right(version.name));
+      }
+    }
+  }
+}
+
+TEST_CASE("items cover every step of every tile once, in any number of parts") {
+  for (const Work work :
+       {Work{1, 1, 1, 1}, Work{9, 5, 4, 1}, Work{8, 3, 7, 3}, Work{17, 2, 5, 5}}) {
+    std::vector<unsigned> done(std::size_t{work.down} * work.across * work.steps, 0);
+    for (unsigned number = 0; number < work.items(); ++number) {
+      const Item item = item_of(work, number);
+      REQUIRE((item.row < work.down && item.column < work.across && item.count > 0));
+      for (unsigned i = 0; i < item.count; ++i)
+        ++done[(std::size_t{item.row} * work.across + item.column) * work.steps + item.first + i];
+    }
+    INFO(work.down << " x " << work.across << ", " << work.steps << " in " << work.parts);
+    CHECK(std::count(done.begin(), done.end(), 1u) == static_cast<std::ptrdiff_t>(done.size()));
+  }
+}
+
+TEST_CASE("neighbouring items lie in few rows and few columns") {
+  const Work work = {32, 16, 1, 1};
+  for (const unsigned first : {0u, 64u, 448u}) {
+    unsigned least_row = 100, most_row = 0, least_column = 100, most_column = 0;
+    for (unsigned number = first; number < first + 64; ++number) {
+      const Item item = item_of(work, number);
+      least_row = std::min(least_row, item.row), most_row = std::max(most_row, item.row);
+      least_column = std::min(least_column, item.column);
+      most_column = std::max(most_column, item.column);
+    }
+    CHECK((most_row - least_row == 7 && most_column - least_column == 7));
+  }
+}
+
+TEST_CASE("the plan never has more parts than steps, nor clusters where there are none") {
+  for (const Sides s : {Sides{1, 1, 1}, Sides{128, 256, 65536}, Sides{4096, 4096, 4096},
+                        Sides{64, 64, 300}, Sides{16, 4096, 4096}}) {
+    for (const bool with_clusters : {true, false}) {
+      const Plan plan = best_plan(s.m, s.n, s.k, 132, with_clusters);
+      INFO(text_of(s) << ": " << text_of(plan));
+      CHECK((plan.parts >= 1 && plan.parts <= div_up(s.k, 64)));
+      CHECK((with_clusters || kTileTimes[plan.tile].blocks == 1));
+      CHECK(plan.us > 0);
+    }
+  }
+  CHECK(best_plan(128, 256, 65536, 132, true).parts > 1);
+  CHECK(best_plan(4096, 4096, 4096, 132, true).parts == 1);
+}
+
+namespace {
+
+// The largest error of 8 x 64 dot products over its bound. `multiply` gets a row of A, a column of
+// B, and their length.
+template <class Multiply>
+double worst_of_bound(std::size_t k, Multiply multiply) {
+  constexpr std::size_t kRows = 8, kColumns = 64;
+  const std::vector<float> a = to_floats(to_bf16(random_floats(kRows * k, -1, 1, 3)));
+  const std::vector<float> columns = to_floats(to_bf16(random_floats(kColumns * k, -1, 1, 4)));
+  std::vector<float> b(k * kColumns);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i % k * kColumns + i / k] = columns[i];
+  const std::vector<double> exact = multiply_on_host(a, b, kRows, kColumns, k);
+  const std::vector<double> bounds = bf16_bounds(a, b, exact, kRows, kColumns, k);
+  double worst = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const float result = multiply(&a[i / kColumns * k], &columns[i % kColumns * k], k);
+    const double error = std::abs(__bfloat162float(__float2bfloat16(result)) - exact[i]);
+    worst = std::max(worst, error / bounds[i]);
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("the bound lets sums in FP32 pass, and neither sums in BF16 nor a term too few") {
+  for (const std::size_t k : {64u, 4096u}) {
+    INFO("k = " << k);
+    const auto in_floats = [](const float* x, const float* y, std::size_t count) {
+      float sum = 0;
+      for (std::size_t i = 0; i < count; ++i) sum += x[i] * y[i];
+      return sum;
+    };
+    CHECK(worst_of_bound(k, in_floats) < 1);
+    CHECK(worst_of_bound(k, [&](const float* x, const float* y, std::size_t count) {
+            return in_floats(x, y, count - 1);
+          }) > 1);
+    CHECK(worst_of_bound(k, [&](const float* x, const float* y, std::size_t count) {
+            float sum = 0;
+            for (std::size_t i = 0; i < count; ++i)
+              sum = __bfloat162float(__float2bfloat16(sum + x[i] * y[i]));
+            return sum;
+          }) > 1);
+  }
+}
+
+TEST_CASE("the rates are computed from two operations per term") {
+  TensorProduct product(2, 3, 5, kSeed);
+  CHECK(product.amount() == 2.0 * 2 * 3 * 5);
+  product.a.height = product.a.width = product.b.width = 256_Ki;  // in 32 bits it would wrap
+  CHECK(product.amount() == std::ldexp(1.0, 55));
+}
