@@ -215,6 +215,172 @@ __global__ void load_rows(const std::uint16_t* from, unsigned* to) {
   for (unsigned i = 0; i < 4; ++i) to[threadIdx.x * 4 + i] = r[i];
 }
 
+// ---- bulk copies and warp groups
+// -----------------------------------------------------------------
+
+constexpr unsigned kGroup = 128;
+
+/// Where element (row, column) of a tile with rows of 64 elements lies: of each eight rows, row r
+/// has its piece p of 16 bytes at place p ^ r.
+__device__ unsigned swizzled_place(unsigned row, unsigned column) {
+  return row * 64 + (column / 8 ^ row % 8) * 8 + column % 8;
+}
+
+/// C = A B by one warp group: A is 64 x 64; B is 64 x kN, or with kAlongRows kN x 64, its
+/// transpose. The tiles are stored by the threads.
+template <int kN, ptx::Layout kOfB>
+__global__ void multiply_by_group(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
+  extern __shared__ alignas(1024) __nv_bfloat16 tiles[];
+  __nv_bfloat16 *of_a = tiles, *of_b = tiles + 64 * 64;
+  for (unsigned i = threadIdx.x; i < 64 * 64; i += kGroup) {
+    of_a[swizzled_place(i / 64, i % 64)] = a[i];
+  }
+  for (unsigned i = threadIdx.x; i < 64 * kN; i += kGroup) {
+    const unsigned row = i / (kOfB == ptx::Layout::kDownRows ? kN : 64);
+    const unsigned column = i % (kOfB == ptx::Layout::kDownRows ? kN : 64);
+    // Panels of 64 columns, each of 64 rows.
+    of_b[column / 64 * 64 * 64 + swizzled_place(row, column % 64)] = b[i];
+  }
+  ptx::fence_async();
+  __syncthreads();
+  float d[kN / 2];
+  for (float& x : d) x = 0.0f;
+  ptx::wgmma_fence();
+  for (unsigned k = 0; k < 64; k += 16) {
+    const bool down = kOfB == ptx::Layout::kDownRows;
+    ptx::wgmma_m64k16<kN, kOfB>(d, ptx::describe(of_a, 0, 1024) + k * 2 / 16,
+                                ptx::describe(down ? of_b + k * 64 : of_b + k, 8192, 1024), k > 0);
+  }
+  ptx::wgmma_commit();
+  ptx::wgmma_wait<0>();
+  ptx::wgmma_hold(d);
+  const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
+  for (unsigned j = 0; j < kN / 8; ++j) {
+    for (unsigned e = 0; e < 4; ++e) {
+      c[(row + e / 2 * 8) * kN + 8 * j + lane % 4 * 2 + e % 2] = d[4 * j + e];
+    }
+  }
+}
+
+std::vector<__nv_bfloat16> random_numbers(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<__nv_bfloat16> x(n);
+  for (auto& one : x) one = static_cast<float>(static_cast<int>(random() % 512) - 256) / 64.0f;
+  return x;
+}
+
+template <int kN, ptx::Layout kOfB>
+void check_group() {
+  const auto a = random_numbers(64 * 64, 1), b = random_numbers(64 * kN, 2);
+  const DeviceArray<__nv_bfloat16> d_a(a), d_b(b);
+  const DeviceArray<float> d_c(64 * kN);
+  const auto kernel = multiply_by_group<kN, kOfB>;
+  constexpr int kBytes = (64 * 64 + 64 * kN) * 2;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  kernel<<<1, kGroup, kBytes>>>(d_a.get(), d_b.get(), d_c.get());
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> c = d_c.download();
+  for (unsigned i = 0; i < 64; ++i) {
+    for (unsigned j = 0; j < kN; ++j) {
+      float expected = 0.0f;
+      for (unsigned first = 0; first < 64; first += 16) {
+        std::vector<float> left, right;
+        for (unsigned l = first; l < first + 16; ++l) {
+          left.push_back(a[i * 64 + l]);
+          right.push_back(kOfB == ptx::Layout::kDownRows ? b[l * kN + j] : b[j * 64 + l]);
+        }
+        expected = rounded_sum(expected, left, right, -126);
+      }
+      INFO("row " << i << ", column " << j << ", N = " << kN);
+      REQUIRE(bits_of(c[i * kN + j]) == bits_of(expected));
+    }
+  }
+}
+
+/// Copies a matrix tile by tile, through shared memory, and adds 1.
+__global__ void copy_and_add(const __grid_constant__ CUtensorMap from,
+                             const __grid_constant__ CUtensorMap to, unsigned rows,
+                             unsigned columns, bool swizzle) {
+  __shared__ alignas(1024) __nv_bfloat16 tile[32 * 64];
+  __shared__ std::uint64_t bar;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&bar, 1);
+    ptx::mbarrier_fence_init();
+  }
+  __syncthreads();
+  unsigned parity = 0;
+  for (unsigned y = 0; y < rows; y += 32) {
+    for (unsigned x = 0; x < columns; x += 64, parity ^= 1) {
+      if (threadIdx.x == 0) {
+        ptx::mbarrier_expect(&bar, sizeof(tile));
+        ptx::copy_tile(tile, &from, static_cast<int>(x), static_cast<int>(y), &bar);
+      }
+      ptx::mbarrier_wait(&bar, parity);
+      for (unsigned i = threadIdx.x; i < 32 * 64; i += blockDim.x) {
+        // What lies outside comes as zeros.
+        const unsigned at = swizzle ? swizzled_place(i / 64, i % 64) : i;
+        const bool inside = y + i / 64 < rows && x + i % 64 < columns;
+        const float value = tile[at];
+        tile[at] = inside ? value + 1.0f : value == 0.0f ? 7.0f : NAN;
+      }
+      ptx::fence_async();
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        ptx::store_tile(&to, static_cast<int>(x), static_cast<int>(y), tile);
+        ptx::store_commit();
+        ptx::store_wait_read<0>();
+      }
+      __syncthreads();
+    }
+  }
+}
+
+/// One thread brings tiles of 64 x 64 to `kStages` places, a warp group multiplies each by itself
+/// and adds the products up.
+constexpr unsigned kStages = 3;
+__global__ void square_tiles(const __grid_constant__ CUtensorMap map, unsigned tiles, float* sums) {
+  __shared__ alignas(1024) __nv_bfloat16 places[kStages][64 * 64];
+  __shared__ std::uint64_t full[kStages], empty[kStages];
+  if (threadIdx.x == 0) {
+    for (unsigned i = 0; i < kStages; ++i) {
+      ptx::mbarrier_init(&full[i], 1);
+      ptx::mbarrier_init(&empty[i], kGroup);
+    }
+    ptx::mbarrier_fence_init();
+  }
+  __syncthreads();
+  if (threadIdx.x >= kGroup) {
+    ptx::registers_down<24>();
+    if (threadIdx.x > kGroup) return;
+    for (unsigned i = 0; i < tiles; ++i) {
+      const unsigned stage = i % kStages, parity = i / kStages % 2;
+      ptx::mbarrier_wait(&empty[stage], parity ^ 1);
+      ptx::mbarrier_expect(&full[stage], sizeof(places[0]));
+      ptx::copy_tile(places[stage], &map, 0, static_cast<int>(64 * i), &full[stage]);
+    }
+    return;
+  }
+  ptx::registers_up<240>();
+  float d[32];
+  for (float& x : d) x = 0.0f;
+  for (unsigned i = 0; i < tiles; ++i) {
+    const unsigned stage = i % kStages;
+    ptx::mbarrier_wait(&full[stage], i / kStages % 2);
+    ptx::wgmma_fence();
+    for (unsigned k = 0; k < 64; k += 16) {
+      ptx::wgmma_m64k16<64>(d, ptx::describe(places[stage] + k, 0, 1024),
+                            ptx::describe(places[stage] + k * 64, 0, 1024), true);
+    }
+    ptx::wgmma_commit();
+    ptx::wgmma_wait<1>();  // the products of the tile before have ended
+    if (i > 0) ptx::mbarrier_arrive(&empty[(i - 1) % kStages]);
+  }
+  ptx::wgmma_wait<0>();
+  float sum = 0.0f;
+  for (const float x : d) sum += x;
+  sums[threadIdx.x] = sum;
+}
+
 }  // namespace
 
 // FEATURE: numbers: `mma.sync`, `ldmatrix` and `cvt.rna.tf32`, as functions of chapter 16's
@@ -277,4 +443,63 @@ TEST_CASE("ldmatrix gives each lane its part of four matrices, and transposed of
 TEST_CASE("to_tf32 rounds to the nearest, ties away from zero") {
   CHECK(bits_of(ptx::to_tf32(float_of(0x3f801000))) == 0x3f802000);
   CHECK(bits_of(ptx::to_tf32(float_of(0xbf800fff))) == 0xbf800000);
+}
+
+// FEATURE: numbers: `wgmma` from shared memory with a swizzle of 128 bytes, as functions of chapter
+// 16's instructions.cuh
+TEST_CASE("a warp group multiplies tiles that lie along the rows and down the rows") {
+  check_group<64, ptx::Layout::kDownRows>();
+  check_group<256, ptx::Layout::kDownRows>();
+  check_group<64, ptx::Layout::kAlongRows>();
+  check_group<192, ptx::Layout::kAlongRows>();
+}
+
+// FEATURE: asynchronous copies: bulk tensor copies with `mbarrier`, as functions of chapter 16's
+// instructions.cuh
+TEST_CASE("bulk copies bring zeros from outside of a matrix, and store nothing there") {
+  for (const bool swizzle : {false, true}) {
+    constexpr unsigned rows = 45, columns = 100, leading = 104;
+    const auto kind = swizzle ? ptx::Swizzle::k128Bytes : ptx::Swizzle::kNone;
+    const auto x = random_numbers(rows * leading, 3);
+    const DeviceArray<__nv_bfloat16> d_x(x), d_y(rows * leading);
+    CUDA_CHECK(cudaMemset(d_y.get(), 0, rows * leading * sizeof(__nv_bfloat16)));
+    const CUtensorMap from = ptx::tile_map(d_x.get(), rows, columns, leading, 32, 64, kind);
+    const CUtensorMap to = ptx::tile_map(d_y.get(), rows, columns, leading, 32, 64, kind);
+    copy_and_add<<<2, 64>>>(from, to, rows, columns, swizzle);
+    CUDA_CHECK_LAUNCH();
+    const auto y = d_y.download();
+    for (unsigned i = 0; i < rows * leading; ++i) {
+      INFO("element " << i);
+      const bool inside = i % leading < columns;
+      REQUIRE(static_cast<float>(y[i]) ==
+              (inside ? static_cast<float>(__nv_bfloat16(static_cast<float>(x[i]) + 1.0f)) : 0.0f));
+    }
+  }
+}
+
+TEST_CASE("a producer brings tiles while a warp group multiplies those before") {
+  for (const unsigned tiles : {1u, 3u, 8u}) {
+    std::vector<__nv_bfloat16> x(tiles * 64 * 64);
+    std::mt19937 random(tiles);
+    for (auto& one : x) one = static_cast<float>(random() % 3);
+    const DeviceArray<__nv_bfloat16> d_x(x);
+    const DeviceArray<float> d_sums(kGroup);
+    const CUtensorMap map =
+        ptx::tile_map(d_x.get(), tiles * 64, 64, 64, 64, 64, ptx::Swizzle::k128Bytes);
+    square_tiles<<<1, 2 * kGroup>>>(map, tiles, d_sums.get());
+    CUDA_CHECK_LAUNCH();
+    double sum = 0, expected = 0;
+    for (const float one : d_sums.download()) sum += static_cast<double>(one);
+    for (unsigned t = 0; t < tiles; ++t) {
+      for (unsigned i = 0; i < 64; ++i) {
+        for (unsigned l = 0; l < 64; ++l) {
+          for (unsigned j = 0; j < 64; ++j) {
+            expected += static_cast<double>(x[(t * 64 + i) * 64 + l]) *
+                        static_cast<double>(x[(t * 64 + l) * 64 + j]);
+          }
+        }
+      }
+    }
+    CHECK(sum == expected);
+  }
 }

@@ -82,7 +82,7 @@ constexpr Refused kRefused[] = {
       "cuEventRecord cuGetProcAddress cuTensorMapEncodeTiled cudaGetDriverEntryPoint "
       "cudaGetDriverEntryPointByVersion",
       "CUmodule CUfunction CUevent CUlibrary CUgreenCtx "
-      "CUkernel CUmemAllocationProp CUmemGenericAllocationHandle CUmemAccessDesc CUtensorMap"}},
+      "CUkernel CUmemAllocationProp CUmemGenericAllocationHandle CUmemAccessDesc"}},
     {"ranges and marks of NVTX only",
      {"nvtxRangePushW nvtxRangeStartW nvtxMarkW nvtxMarkEx nvtxNameOsThread nvtxNameOsThreadA "
       "nvtxNameCategory nvtxNameCategoryA nvtxNameCudaStreamA nvtxNameCudaEventA nvtxDomainCreate "

@@ -1155,10 +1155,14 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
   const std::uint32_t thread = running_thread();
-  look_at_unwritten(block, from, read, kReads, place);
-  use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
-  copy_begins = true;
-  use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
+  if (read > 0) {
+    look_at_unwritten(block, from, read, kReads, place);
+    use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
+  }
+  copy_begins = bytes > 0;
+  if (copy_begins) {
+    use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
+  }
   copy_begins = false;
   const Inside in;
   const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};

@@ -187,6 +187,16 @@ __attribute__((noinline)) void async_copy_begins(const void* to, std::size_t byt
   note_for_xray(to, bytes, Operation::kStore, PLACE, xray::Form::kPlain);
 }
 
+__attribute__((noinline)) void uncounted_copies_begin(UncountedCopies copies) {
+  if (!races::are_looked_for) return;
+  for (std::size_t i = 0; i < copies.count; ++i) {
+    const UncountedCopy& one = copies.begin[i];
+    races::note_async_copy(one.writes_itself ? nullptr : one.to, one.writes_itself ? 0 : one.bytes,
+                           one.from, one.read, PLACE);
+    if (one.writes_itself) races::note_access(one.to, one.bytes, races::kWrites, PLACE);
+  }
+}
+
 __attribute__((noinline)) void uncounted_use_begins(const void* address, std::size_t bytes,
                                                     bool writes) {
   if (!races::are_looked_for) return;

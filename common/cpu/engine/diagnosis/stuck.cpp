@@ -185,7 +185,12 @@ void explain_phase_barrier(const Block* block, const Thread* thread, Report* rep
       "arrive_and_drop; "
       "in a pipeline each thread that produces commits, and each that consumes releases";
   const PhaseBarrier* const barrier = phase_barrier_of(block, *thread);
-  if (barrier == nullptr) return;
+  if (barrier == nullptr) {  // of a warp group
+    report->headline = format("%s waits for threads of the warp group that never come",
+                              static_cast<const char*>(thread->pc));
+    report->help = "all 128 threads of a warp group make the same products";
+    return;
+  }
   if (barrier->made.file == nullptr) {
     report->headline = "sync() of a tile of several warps waits for threads that never come";
     report->details.push_back(
@@ -195,6 +200,20 @@ void explain_phase_barrier(const Block* block, const Thread* thread, Report* rep
   }
   report->details.push_back(
       format("in this phase %u of %u arrivals are missing", barrier->missing, barrier->expected));
+  if (barrier->counts_bytes) {
+    report->headline = "mbarrier waits for a phase that never ends";
+    report->details.back() =
+        format("in phase %u, of parity %u, %u of %u arrivals are missing", barrier->phase,
+               barrier->phase % 2, barrier->missing, barrier->expected);
+    if (barrier->bytes > 0) {
+      report->details.back() +=
+          format(", and %lld bytes that no copy brings", static_cast<long long>(barrier->bytes));
+    }
+    report->help =
+        "each phase needs as many arrivals as mbarrier_init names, and copies of all the bytes "
+        "that "
+        "mbarrier_expect names; waits for the phases of a barrier have parity 0, 1, 0, 1, ...";
+  }
   report->notes.push_back({barrier->made, "initialised here"});
 }
 

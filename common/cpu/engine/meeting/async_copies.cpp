@@ -104,19 +104,29 @@ void touch(const void* memory, std::size_t bytes) {
   stop_grid(it);
 }
 
-/// The destination is unknown from now on.
 void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site) {
-  Thread* const self = current_thread;
-  Block* const block = current_block;
-  std::memset(to, kPoison, bytes);
-  CopyQueue& queue = copy_queue_of(block, self);
-  queue.put(AsyncCopy{static_cast<char*>(to), static_cast<const char*>(from),
-                      static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(zeros),
-                      static_cast<std::uint32_t>(self - block->threads), queue.groups, site});
-  ++block->copies_under_way;
+  AsyncCopy copy = begin_unmade_copy(to, from, bytes, zeros, site);
+  CopyQueue& queue = copy_queue_of(current_block, current_thread);
+  copy.group = queue.groups;
+  queue.put(copy);
 }
 
 }  // namespace
+
+AsyncCopy begin_unmade_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros,
+                            Site site) {
+  if (bytes > zeros) touch(from, bytes - zeros);
+  std::memset(to, kPoison, bytes);
+  ++current_block->copies_under_way;
+  const auto thread = static_cast<std::uint32_t>(current_thread - current_block->threads);
+  return AsyncCopy{static_cast<char*>(to),
+                   static_cast<const char*>(from),
+                   static_cast<std::uint32_t>(bytes),
+                   static_cast<std::uint32_t>(zeros),
+                   thread,
+                   0,
+                   site};
+}
 
 void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site) {
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
@@ -137,7 +147,6 @@ void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t
 
 void begin_piece(void* to, const void* from, std::size_t bytes, Site site) {
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
-  touch(from, bytes);
   begin(to, from, bytes, 0, site);
 }
 
@@ -156,6 +165,7 @@ void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
   if (!is_all_poison(copy.to, copy.to + copy.bytes)) stop_written(copy);
   std::memcpy(copy.to, copy.from, copy.read());
   std::memset(copy.to + copy.read(), 0, copy.zeros);
+  if (copy.is_bulk && bulk_piece_has_come != nullptr) bulk_piece_has_come(block, copy);
   if (block->observation != nullptr && observer->copy_arrives != nullptr) {
     observer->copy_arrives(*block, copy, barrier);
   }
@@ -202,7 +212,9 @@ int finish_async_copies(Block* block) {
       is_open = !of_phase && copy.group == queue.groups;
     }
   };
-  for (unsigned i = 0; i < block->count; ++i) look_at(block->copy_queues[i], false);
+  for (unsigned i = 0; block->copy_queues != nullptr && i < block->count; ++i) {
+    look_at(block->copy_queues[i], false);
+  }
   for (unsigned i = 0; i < block->phase_barrier_count; ++i) {
     look_at(block->phase_barriers[i]->copies, true);
   }

@@ -21,6 +21,13 @@ CopyQueue& copy_queue_of(Block* block, const Thread* thread);
 /// Makes the first copy of a queue, and tells the observer. `barrier`: whose phase it belonged to.
 void make_first_copy(Block* block, CopyQueue* queue, const void* barrier);
 
+/// Told, if somebody wants to know, when a piece of a bulk copy has come.
+inline void (*bulk_piece_has_come)(Block* block, const AsyncCopy& copy) = nullptr;
+
+/// A copy of the running thread, whose destination is unknown from now on. It belongs to no queue.
+AsyncCopy begin_unmade_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros,
+                            Site site);
+
 /// The running thread begins a copy that is part of its next commit group. Stops the kernel unless
 /// `bytes` is 4, 8 or 16, both addresses are aligned to that, and they lie in shared and in global
 /// memory.

@@ -3,6 +3,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
@@ -29,10 +32,18 @@ constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
 
 constexpr std::size_t kMostThreadsOfTile = 512;
 
-[[noreturn]] void refuse(const char* headline, const PhaseCall& call,
+[[noreturn]] void refuse(std::string headline, const PhaseCall& call,
                          std::vector<std::string> details, std::string help) {
-  stop_grid(report_here(headline, {call.file, call.line}, cudaErrorLaunchFailure,
+  stop_grid(report_here(std::move(headline), {call.file, call.line}, cudaErrorLaunchFailure,
                         std::move(details), std::move(help)));
+}
+
+bool is_of_mbarrier(const PhaseCall& call) {
+  return std::strncmp(call.name, "mbarrier", 8) == 0 || std::strncmp(call.name, "cp.async", 8) == 0;
+}
+
+std::string kind_of(const PhaseCall& call) {
+  return is_of_mbarrier(call) ? "mbarrier" : "cuda::barrier";
 }
 
 /// The barrier, or null if the object holds none.
@@ -48,8 +59,13 @@ PhaseBarrier& barrier_of(const void* object, const PhaseCall& call) {
   if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
   PhaseBarrier* const barrier = known(current_block, object);
   if (barrier != nullptr) return *barrier;
-  refuse("cuda::barrier is used before it is initialised", call, {std::string("by ") + call.name},
-         "one thread calls init(&barrier, count), and __syncthreads() comes before the first use");
+  refuse(kind_of(call) + " is used before it is initialised", call,
+         {std::string("by ") + call.name},
+         is_of_mbarrier(call)
+             ? "one thread initialises it and fences that, and __syncthreads() comes before the "
+               "first use"
+             : "one thread calls init(&barrier, count), and __syncthreads() comes before the first "
+               "use");
 }
 
 PhaseBarrier* new_barrier(Block* block) {
@@ -93,8 +109,35 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   }
 }
 
+[[noreturn]] void refuse_bytes(const PhaseBarrier& barrier, const PhaseCall& call) {
+  Report it = report_here(
+      "more bytes are copied for an mbarrier than it expects", {call.file, call.line},
+      cudaErrorLaunchFailure,
+      {format(
+          "phase %u: all arrivals have come, and copies bring %lld bytes more than those expect",
+          barrier.phase, static_cast<long long>(-barrier.bytes))},
+      "mbarrier_expect names the bytes of all copies of the phase: those of whole tiles, also "
+      "where "
+      "they lie outside of the matrix");
+  it.notes.push_back({barrier.made, "initialised here"});
+  stop_grid(it);
+}
+
+/// Ends the phase if nothing is missing. While nobody waits the copies of an mbarrier's phase have
+/// not come.
+void end_if_complete(PhaseBarrier* barrier, const PhaseCall& call) {
+  if (barrier->missing != 0) return;
+  if (barrier->bytes < 0) refuse_bytes(*barrier, call);
+  if (barrier->bytes > 0) return;
+  if (barrier->counts_bytes && barrier->waiting == 0 && !barrier->copies.empty()) return;
+  barrier->missing = barrier->expected;
+  ++barrier->phase;
+  ++current_worker->barriers;
+}
+
 /// Returns the phase.
-std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
+std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops,
+                     const PhaseCall& call) {
   Block* const block = current_block;
   const std::uint32_t phase = barrier->phase;
   if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
@@ -102,21 +145,20 @@ std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
   }
   if (drops) --barrier->expected;
   barrier->missing -= times;
-  if (barrier->missing == 0) {
-    barrier->missing = barrier->expected;
-    ++barrier->phase;
-    ++current_worker->barriers;
-  }
+  end_if_complete(barrier, call);
   return phase;
 }
 
 void wait(PhaseBarrier* barrier, std::uint32_t phase, const PhaseCall& call) {
+  ++barrier->waiting;
+  if (beyond(*barrier, phase) == 0) end_if_complete(barrier, call);
   if (beyond(*barrier, phase) == 0) {
     Thread* const self = current_thread;
     self->begin_wait(Wait::kPhase, &barrier->phase, phase, call.file, call.line);
     self->pc = call.name;
     reschedule(self);
   }
+  --barrier->waiting;
   pass(barrier, phase);
 }
 
@@ -126,11 +168,11 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
   if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
   Block* const block = current_block;
   if (!is_shared_address(block, object)) {
-    refuse("cuda::barrier of a block that is not in its shared memory", call, {},
+    refuse(kind_of(call) + " of a block that is not in its shared memory", call, {},
            "declare it __shared__");
   }
   if (expected < 1 || expected > kMostArrivals) {
-    refuse("cuda::barrier that expects no number of arrivals that there is", call,
+    refuse(kind_of(call) + " that expects no number of arrivals that there is", call,
            {format("it is to expect %td; 1 to %td are allowed", expected, kMostArrivals)}, "");
   }
   PhaseBarrier* barrier = known(block, object);
@@ -143,20 +185,26 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
   barrier->phase = 0;
   barrier->missing = barrier->expected = static_cast<std::uint32_t>(expected);
   barrier->made = {call.file, call.line};
+  barrier->counts_bytes = is_of_mbarrier(call);
+  barrier->is_fenced = false;
+  barrier->bytes = 0;
+  barrier->waiting = 0;
 }
 
 std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool drops,
-                              const PhaseCall& call) {
+                              const PhaseCall& call, unsigned bytes) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (times < 1 || times > static_cast<std::ptrdiff_t>(barrier.missing)) {
-    Report it = report_here("more arrivals at a cuda::barrier than it expects",
+    Report it = report_here("more arrivals at " + std::string(is_of_mbarrier(call) ? "an " : "a ") +
+                                kind_of(call) + " than it expects",
                             {call.file, call.line}, cudaErrorLaunchFailure,
                             {format("%td more arrive, and %u of %u are missing in this phase",
                                     times, barrier.missing, barrier.expected)});
     it.notes.push_back({barrier.made, "initialised here"});
     stop_grid(it);
   }
-  return arrive(&barrier, static_cast<std::uint32_t>(times), drops);
+  barrier.bytes += bytes;
+  return arrive(&barrier, static_cast<std::uint32_t>(times), drops, call);
 }
 
 void wait_for_phase(const void* object, std::uint32_t phase, const PhaseCall& call) {
@@ -180,6 +228,9 @@ const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threa
     barrier->phase = 0;
     barrier->missing = barrier->expected = threads;
     barrier->made = {nullptr, 0};
+    barrier->counts_bytes = false;
+    barrier->bytes = 0;
+    barrier->waiting = 0;
   }
   if (barrier->brought == nullptr) {
     barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
@@ -187,7 +238,7 @@ const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threa
   if (brings != nullptr) {
     barrier->brought[static_cast<std::size_t>(current_thread - block->threads) - first] = brings;
   }
-  wait(barrier, arrive(barrier, 1, false), call);
+  wait(barrier, arrive(barrier, 1, false, call), call);
   return barrier->brought.get();
 }
 
@@ -220,6 +271,41 @@ void hand_copies_to_phase(const void* object, const PhaseCall& call) {
   }
   mine.end = kept;
   if (mine.empty()) mine.clear();
+}
+
+void fence_phase_barriers() {
+  Block* const block = current_block;
+  for (std::uint32_t i = 0; i < block->phase_barrier_count; ++i) {
+    block->phase_barriers[i]->is_fenced = true;
+  }
+}
+
+void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& call) {
+  PhaseBarrier& barrier = barrier_of(object, call);
+  if (!barrier.is_fenced) {
+    Report it =
+        report_here("a bulk copy uses an mbarrier whose init was not fenced",
+                    {call.file, call.line}, cudaErrorLaunchFailure, {},
+                    "the thread that initialises it calls mbarrier_fence_init() after that");
+    it.notes.push_back({barrier.made, "initialised here"});
+    stop_grid(it);
+  }
+  barrier.bytes -= static_cast<std::int64_t>(bytes);
+  if (barrier.missing == 0 && barrier.bytes < 0) refuse_bytes(barrier, call);
+}
+
+void bulk_piece_begins(const void* object, void* to, const void* from, std::size_t bytes,
+                       std::size_t zeros, const PhaseCall& call) {
+  PhaseBarrier& barrier = barrier_of(object, call);
+  AsyncCopy copy = begin_unmade_copy(to, from, bytes, zeros, {call.file, call.line});
+  copy.group = barrier.phase;
+  copy.is_bulk = true;
+  barrier.copies.put(copy);
+}
+
+void bulk_copy_has_begun(const void* object, const PhaseCall& call) {
+  // Threads that wait go on, and the first of them makes the pieces.
+  end_if_complete(&barrier_of(object, call), call);
 }
 
 void begin_phase_barriers(Block* block) {

@@ -3,6 +3,10 @@
 // have arrived as the barrier expects, its phase ends and the next one begins. Any thread may wait
 // for the end of a phase, also one that does not arrive. Asynchronous copies can belong to a phase,
 // and are made when somebody has waited for it.
+//
+// An mbarrier (PTX) is the same, and counts bytes as well: its phase ends when all that were
+// expected have come. The bulk copies that bring them come as late as they may: when the arrivals
+// are complete and somebody waits.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +19,7 @@ namespace cuda_cpu {
 
 /// A call in the program, for reports.
 struct PhaseCall {
-  const char* name;  // "cuda::barrier::wait"
+  const char* name;  // "cuda::barrier::wait"; that of an mbarrier begins "mbarrier" or "cp.async"
   const char* file;
   int line;
 };
@@ -25,8 +29,9 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
 
 /// Arrives `times` times; returns the phase. `drops`: one arrival less is expected from the next
 /// phase on.
+/// `bytes`: that an mbarrier expects from now on.
 std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool drops,
-                              const PhaseCall& call);
+                              const PhaseCall& call, unsigned bytes = 0);
 
 /// Waits until the phase has ended.
 void wait_for_phase(const void* object, std::uint32_t phase, const PhaseCall& call);
@@ -40,6 +45,16 @@ void wait_for_parity(const void* object, bool odd, const PhaseCall& call);
 
 /// The copies of the running thread's open commit group belong to the barrier's phase from now on.
 void hand_copies_to_phase(const void* object, const PhaseCall& call);
+
+/// What follows an mbarrier's init, so that bulk copies see it: for all of the running block.
+void fence_phase_barriers();
+
+/// A bulk copy begins, for the phase that goes on: first all its bytes are told, then its pieces,
+/// then that these were all.
+void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& call);
+void bulk_piece_begins(const void* object, void* to, const void* from, std::size_t bytes,
+                       std::size_t zeros, const PhaseCall& call);
+void bulk_copy_has_begun(const void* object, const PhaseCall& call);
 
 /// Waits for the other threads of a tile of several warps: those of its block from `first` on.
 /// `threads`: that there are, of `size`. Returns what each of them brought; it stays until they

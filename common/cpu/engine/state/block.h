@@ -16,6 +16,7 @@ struct CopyQueue;
 struct PhaseBarrier;
 struct PrintedTexts;
 struct Stack;
+struct TensorWork;
 
 /// Why a CUDA thread last gave up its turn.
 enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid, kPhase };
@@ -141,6 +142,8 @@ struct Block : BlockProgress {
   PhaseBarrier** phase_barriers = nullptr;
   std::uint32_t phase_barrier_count = 0;  // that this block has made
   std::uint32_t phase_barrier_room = 0;   // that earlier blocks had made
+
+  TensorWork* tensors = nullptr;  // of libs/tensor; null until an instruction needs it
 
   Warp* warps = nullptr;
   uint3 index{0, 0, 0};             // blockIdx

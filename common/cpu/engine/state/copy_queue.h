@@ -16,6 +16,7 @@ struct AsyncCopy {
   std::uint32_t thread;        // of its block, that began it
   std::uint32_t group;         // commit groups that the thread had closed, or a barrier's phase
   Site site;
+  bool is_bulk = false;  // a piece of a bulk copy
 
   std::size_t read() const { return bytes - zeros; }
 };

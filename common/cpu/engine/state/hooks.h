@@ -37,6 +37,21 @@ void uncounted_use_begins(const void* address, std::size_t bytes, bool writes);
 /// that. (engine/state/observer.h tells when.)
 void async_copy_begins(const void* to, std::size_t bytes, const void* from, std::size_t read);
 
+/// The same for copies that X-ray does not count. Some only read (`to` is null). Of others the
+/// write is told as the thread's own.
+struct UncountedCopy {
+  const void* to;
+  std::size_t bytes;
+  const void* from;
+  std::size_t read;
+  bool writes_itself;
+};
+struct UncountedCopies {
+  const UncountedCopy* begin;
+  std::size_t count;
+};
+void uncounted_copies_begin(UncountedCopies copies);
+
 /// The order of the atomic that was just executed at `address`.
 void order_is_made(const void* address, bool acquires, bool releases, bool block_only);
 

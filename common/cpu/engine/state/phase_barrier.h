@@ -16,7 +16,11 @@ struct PhaseBarrier {
   std::uint32_t phase = 0;       // that goes on; waiting threads look at it
   std::uint32_t missing = 0;     // arrivals in this phase
   std::uint32_t expected = 0;
-  Site made{nullptr, 0};  // none: a tile's
+  Site made{nullptr, 0};      // none: a tile's
+  bool counts_bytes = false;  // an mbarrier
+  bool is_fenced = false;     // since its init, so that bulk copies may use it
+  std::int64_t bytes = 0;  // that are expected in this phase, less those of copies that have begun
+  std::uint32_t waiting = 0;  // threads
   CopyQueue copies;
   std::unique_ptr<const void*[]> brought;  // a tile's: by its threads, to this meeting
 };

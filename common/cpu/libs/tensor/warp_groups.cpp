@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+#include "warp_groups.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "../../engine/memory/shared.h"
+#include "../../engine/scheduling/scheduler.h"
+#include "../../engine/state/copy_queue.h"
+#include "../../engine/state/leaving.h"
+#include "../../engine/state/observer.h"
+#include "../../engine/state/pages.h"
+#include "../../report/diagnostics.h"
+#include "../../types/error_codes.h"
+#include "products.h"
+#include "tensor_work.h"
+
+namespace cuda_cpu {
+namespace {
+
+constexpr unsigned kProductRows = 64, kK = 16, kPiece = 16, kSwizzledRow = 128,
+                   kSwizzlePattern = 1024;
+constexpr unsigned kElementsOfPiece = kPiece / 2, kElementsOfRow = kSwizzledRow / 2;
+
+unsigned number_of_thread() {
+  return static_cast<unsigned>(current_thread - current_block->threads);
+}
+
+WarpGroup& running_group(const char* call, Site site) {
+  TensorWork& work = tensor_work(call);
+  const unsigned number = number_of_thread() / kGroupThreads;
+  const unsigned left = current_block->count - number * kGroupThreads;
+  if (left < kGroupThreads) {
+    refuse_instruction("a warp group that is not whole", site,
+                       {format("%s: it has %u threads", call, left)},
+                       "make the block a multiple of 128 threads");
+  }
+  if (work.groups.size() <= number) work.groups.resize(number + std::size_t{1});
+  if (work.groups[number] == nullptr) work.groups[number] = std::make_unique<WarpGroup>();
+  return *work.groups[number];
+}
+
+WarpGroup::Member& running_member(WarpGroup* group) {
+  return group->members[number_of_thread() % kGroupThreads];
+}
+
+WarpProduct& product_at(WarpGroup& group, std::uint64_t number) {
+  return *group.products[static_cast<std::size_t>(number - group.first)];
+}
+
+// ---- descriptors
+// -----------------------------------------------------------------------------------
+
+struct Matrix {
+  char* address;
+  unsigned leading, stride;
+};
+
+Matrix read_descriptor(std::uint64_t descriptor, const char* which, bool along_rows, Site site) {
+  const auto bytes = [&](unsigned at) {
+    return static_cast<unsigned>(descriptor >> at & 0x3fff) * 16;
+  };
+  const auto number = static_cast<unsigned>(descriptor >> 52 & 1023);
+  const Block& block = *current_block;
+  const bool is_one = number > 0 && number <= block.shared_count && descriptor >> 62 == 1 &&
+                      block.shared[number - 1].serial == block.serial;
+  if (!is_one) {
+    refuse_instruction(format("the descriptor of %s describes no matrix", which), site,
+                       {format("it is 0x%016llx", static_cast<unsigned long long>(descriptor))},
+                       "it comes from describe(), plus bytes in units of 16");
+  }
+  const Matrix matrix{static_cast<char*>(block.shared[number - 1].address) + bytes(0), bytes(16),
+                      bytes(32)};
+  const auto address = reinterpret_cast<std::uintptr_t>(matrix.address);
+  // Along rows, 16 of k begin at a fourth of a row.
+  const std::size_t row = along_rows ? address % kSwizzledRow : 0;
+  if ((address - row) % kSwizzlePattern != 0 || row % 32 != 0) {
+    refuse_instruction(
+        format("the descriptor of %s does not fit the swizzle", which), site,
+        {format("the matrix begins at byte %zu of the pattern", address % kSwizzlePattern)},
+        along_rows ? "the pattern of 128-byte rows repeats every 1,024 bytes: alignas(1024); the "
+                     "next 16 of k are 32 bytes on"
+                   : "the pattern of 128-byte rows repeats every 1,024 bytes: alignas(1024); the "
+                     "next 16 of k are 2,048 bytes on");
+  }
+  if (matrix.stride % kSwizzlePattern != 0 || matrix.stride == 0) {
+    refuse_instruction(format("the descriptor of %s does not fit the swizzle", which), site,
+                       {format("%u bytes from eight rows to the next", matrix.stride)},
+                       "eight rows of 128 bytes are 1,024");
+  }
+  return matrix;
+}
+
+/// Where 8 neighbours of row i lie, from column 8 j on. Of a matrix down the rows: of its row i.
+const char* piece_at(const Matrix& matrix, bool along_rows, unsigned i, unsigned j) {
+  const std::size_t panel = along_rows ? 0 : j / (kSwizzledRow / kPiece);
+  const std::size_t in_row = along_rows ? j : j % (kSwizzledRow / kPiece);
+  return swizzled(matrix.address + panel * matrix.leading + std::size_t{i / 8} * matrix.stride +
+                  i % 8 * kSwizzledRow + in_row * kPiece);
+}
+
+void check_is_inside(const WarpProduct& product, const char* piece, const char* which) {
+  if (shared_array_of(*current_block, piece, kPiece) >= 0) return;
+  refuse_instruction(format("wgmma reads %s past the end of the shared array", which),
+                     product.call.site, {}, "do leading and stride of describe() fit the matrix?");
+}
+
+void find_pieces(WarpProduct* product) {
+  const ProductCall& call = product->call;
+  const Matrix a = read_descriptor(call.a, "A", true, call.site);
+  const Matrix b = read_descriptor(call.b, "B", !call.b_down_rows, call.site);
+  for (unsigned i = 0; i < kProductRows; ++i) {
+    for (unsigned j = 0; j < 2; ++j) product->a_pieces[2 * i + j] = piece_at(a, true, i, j);
+  }
+  const unsigned rows = call.b_down_rows ? kK : call.n;
+  const unsigned columns = (call.b_down_rows ? call.n : kK) / kElementsOfPiece;
+  for (unsigned i = 0; i < rows; ++i) {
+    for (unsigned j = 0; j < columns; ++j) {
+      product->b_pieces.push_back(piece_at(b, !call.b_down_rows, i, j));
+    }
+  }
+  AsyncProxy& proxy = tensor_work("wgmma").proxy;
+  const auto look_at = [&](const char* piece, const char* which) {
+    check_is_inside(*product, piece, which);
+    if (proxy.sees(*current_block, piece, kPiece)) return;
+    refuse_instruction(
+        "wgmma reads what ordinary stores have written, with no fence between them", call.site,
+        {format("of %s, in shared memory at %p", which, static_cast<const void*>(piece))},
+        "the threads that write a tile call fence_async() after that; then a barrier, then the "
+        "product");
+  };
+  for (const char* piece : product->a_pieces) look_at(piece, "A");
+  for (const char* piece : product->b_pieces) look_at(piece, "B");
+}
+
+// ---- products
+// ----------------------------------------------------------------------------------------
+
+std::uint32_t element_of(const char* piece, unsigned i) {
+  std::uint16_t bits;
+  std::memcpy(&bits, piece + 2 * i, sizeof(bits));
+  return bits;
+}
+
+/// Where d[e] of a thread of the group lies in the sums.
+std::size_t place_of(unsigned thread, unsigned e, unsigned n) {
+  const unsigned lane = thread % 32;
+  const unsigned row = thread / 32 * 16 + lane / 4 + e % 4 / 2 * 8;
+  return std::size_t{row} * n + e / 4 * 8 + lane % 4 * 2 + e % 2;
+}
+
+/// All threads have begun it, and one waits.
+void make(WarpProduct* product) {
+  const ProductCall& call = product->call;
+  std::vector<float> room(2 * kK * (kProductRows + call.n));
+  const Factors a{room.data(), room.data() + kK * kProductRows};
+  const Factors b{a.exponents + kK * kProductRows, a.exponents + kK * (kProductRows + call.n)};
+  for (unsigned i = 0; i < kProductRows; ++i) {
+    for (unsigned k = 0; k < kK; ++k) {
+      a.put(i * kK + k, TensorFormat::kBfloat16,
+            element_of(product->a_pieces[2 * i + k / 8], k % 8));
+    }
+  }
+  const unsigned columns = call.n / kElementsOfPiece;
+  for (unsigned k = 0; k < kK; ++k) {
+    for (unsigned j = 0; j < call.n; ++j) {
+      const char* const piece = call.b_down_rows ? product->b_pieces[k * columns + j / 8]
+                                                 : product->b_pieces[2 * j + k / 8];
+      b.put(k * call.n + j, TensorFormat::kBfloat16,
+            element_of(piece, call.b_down_rows ? j % 8 : k % 8));
+    }
+  }
+  std::vector<float>& sums = *product->sums;
+  if (!call.add) std::fill(sums.begin(), sums.end(), 0.0f);
+  add_products(sums.data(), a, b, kProductRows, call.n, kK);
+  product->is_made = true;
+}
+
+/// The latest product of these registers that the thread has not waited for, or null.
+WarpProduct* latest_of(WarpGroup& group, const WarpGroup::Member& member, const float* d,
+                       unsigned thread) {
+  for (std::uint64_t i = member.begun; i > member.ended; --i) {
+    WarpProduct& product = product_at(group, i - 1);
+    if (product.d[thread] == d) return &product;
+  }
+  return nullptr;
+}
+
+void check_is_untouched(const float* d, unsigned size, const WarpProduct& product) {
+  const char* const bytes = reinterpret_cast<const char*>(d);
+  if (is_all_poison(bytes, bytes + size * sizeof(float))) return;
+  refuse_instruction("registers of a wgmma that is under way were written", product.call.site, {},
+                     "its d belongs to the product until wgmma_wait()");
+}
+
+void check_fence(const WarpGroup::Member& member, const float* d, unsigned size,
+                 const ProductCall& call) {
+  if (member.has_fenced) return;
+  for (const WarpGroup::Known& known : member.known) {
+    if (known.d != d || known.values.size() != size) continue;
+    if (std::memcmp(known.values.data(), d, size * sizeof(float)) == 0) return;
+  }
+  refuse_instruction(
+      "wgmma uses registers that were written, with no fence between them", call.site, {},
+      "call wgmma_fence() before the first product, and after registers of d were written");
+}
+
+void remember(WarpGroup::Member* member, float* d, unsigned size) {
+  for (WarpGroup::Known& known : member->known) {
+    if (known.d != d) continue;
+    known.values.assign(d, d + size);
+    return;
+  }
+  member->known.push_back({d, {d, d + size}});
+}
+
+WarpProduct* new_product(WarpGroup* group, const ProductCall& call) {
+  group->products.push_back(std::make_unique<WarpProduct>());
+  WarpProduct* const product = group->products.back().get();
+  product->call = call;
+  product->first_thread = number_of_thread();
+  find_pieces(product);
+  return product;
+}
+
+void check_same(const WarpProduct& product, const ProductCall& call, bool continues) {
+  const ProductCall& first = product.call;
+  if (first.a == call.a && first.b == call.b && first.n == call.n && first.add == call.add &&
+      first.b_down_rows == call.b_down_rows && continues) {
+    return;
+  }
+  refuse_instruction(
+      "threads of a warp group begin different products", call.site,
+      {format("thread %u has begun another one at the same time: other descriptors, shape, "
+              "registers or add",
+              product.first_thread)},
+      "all 128 threads make the same call with the same descriptors", first.site,
+      "the other product");
+}
+
+/// Products that all members have taken are forgotten.
+void forget_ended(WarpGroup* group) {
+  while (!group->products.empty() && group->products.front()->ended == kGroupThreads) {
+    group->products.pop_front();
+    ++group->first;
+  }
+}
+
+void observe_reads(const WarpGroup& group, const WarpProduct& product, std::uint64_t number) {
+  Block& block = *current_block;
+  if (block.observation == nullptr || observer->copy_arrives == nullptr) return;
+  AsyncCopy read{};
+  read.bytes = kPiece;
+  read.thread = product.first_thread;
+  read.group = static_cast<std::uint32_t>(number);
+  read.site = product.call.site;
+  const auto tell = [&](const char* piece) {
+    read.from = piece;
+    observer->copy_arrives(block, read, &group);
+  };
+  for (const char* piece : product.a_pieces) tell(piece);
+  for (const char* piece : product.b_pieces) tell(piece);
+}
+
+UncountedCopies reads_of(const WarpProduct& product) {
+  std::vector<UncountedCopy>& told = tensor_work("wgmma").told;
+  told.clear();
+  for (const char* piece : product.a_pieces) told.push_back({nullptr, 0, piece, kPiece, false});
+  for (const char* piece : product.b_pieces) told.push_back({nullptr, 0, piece, kPiece, false});
+  return {told.data(), told.size()};
+}
+
+/// The running thread gets what the products have made of its registers.
+void take(WarpGroup* group, WarpGroup::Member* member, std::uint64_t end) {
+  const unsigned thread = number_of_thread() % kGroupThreads;
+  Block& block = *current_block;
+  for (; member->ended < end; ++member->ended) {
+    WarpProduct& product = product_at(*group, member->ended);
+    float* const d = product.d[thread];
+    const unsigned size = product.call.n / 2;
+    if (!product.is_made) {
+      make(&product);
+      observe_reads(*group, product, member->ended);
+    }
+    if (block.observation != nullptr && observer->phase_is_passed != nullptr) {
+      observer->phase_is_passed(block, group, static_cast<std::uint32_t>(member->ended));
+    }
+    ++product.ended;
+    if (latest_of(*group, *member, d, thread) != &product) continue;
+    check_is_untouched(d, size, product);
+    for (unsigned e = 0; e < size; ++e) d[e] = (*product.sums)[place_of(thread, e, product.call.n)];
+    remember(member, d, size);
+  }
+  forget_ended(group);
+}
+
+}  // namespace
+
+std::uint64_t describe_matrix(const void* in_shared, unsigned leading, unsigned stride, Site site) {
+  tensor_work("describe");
+  const int number = shared_array_of(*current_block, in_shared, 1);
+  if (number < 0) {
+    refuse_instruction("describe() of what is not in shared memory of this block", site, {}, "");
+  }
+  const auto in_16 = [](std::size_t bytes) -> std::uint64_t { return (bytes & 0x3ffff) >> 4; };
+  const char* const array =
+      static_cast<char*>(current_block->shared[static_cast<unsigned>(number)].address);
+  const auto offset = static_cast<std::size_t>(static_cast<const char*>(in_shared) - array);
+  if (reinterpret_cast<std::uintptr_t>(in_shared) % 16 != 0 ||
+      reinterpret_cast<std::uintptr_t>(array) % 16 != 0) {
+    refuse_instruction("describe() of a matrix at a misaligned address", site,
+                       {format("%p is no multiple of 16", in_shared)}, "alignas(1024)");
+  }
+  return in_16(offset) | in_16(leading) << 16 | in_16(stride) << 32 |
+         std::uint64_t{static_cast<unsigned>(number) + 1} << 52 | std::uint64_t{1} << 62;
+}
+
+UncountedCopies begin_product(float* d, const ProductCall& call) {
+  WarpGroup& group = running_group("wgmma", call.site);
+  WarpGroup::Member& member = running_member(&group);
+  const unsigned thread = number_of_thread() % kGroupThreads;
+  const unsigned size = call.n / 2;
+  const bool is_first = member.begun == group.first + group.products.size();
+  WarpProduct* const before = latest_of(group, member, d, thread);
+  if (before == nullptr) {
+    check_fence(member, d, size, call);
+  } else {
+    check_is_untouched(d, size, *before);
+  }
+  WarpProduct* const product =
+      is_first ? new_product(&group, call) : &product_at(group, member.begun);
+  if (is_first) {
+    product->sums = before != nullptr && before->call.n == call.n
+                        ? before->sums
+                        : std::make_shared<std::vector<float>>(std::size_t{kProductRows} * call.n);
+  }
+  check_same(*product, call, before == nullptr || before->sums == product->sums);
+  if (before == nullptr) {
+    for (unsigned e = 0; e < size; ++e) (*product->sums)[place_of(thread, e, call.n)] = d[e];
+  }
+  std::memset(static_cast<void*>(d), kPoison, size * sizeof(float));
+  product->d[thread] = d;
+  Block& block = *current_block;
+  if (is_first && block.observation != nullptr && observer->phase_is_reached != nullptr) {
+    observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(member.begun));
+  }
+  ++member.begun;
+  if (++product->begun == kGroupThreads) ++group.epoch;
+  return is_first ? reads_of(*product) : UncountedCopies{nullptr, 0};
+}
+
+void fence_products(Site site) {
+  WarpGroup& group = running_group("wgmma_fence", site);
+  running_member(&group).has_fenced = true;
+}
+
+void commit_products(Site site) {
+  WarpGroup& group = running_group("wgmma_commit", site);
+  WarpGroup::Member& member = running_member(&group);
+  member.committed.push_back(member.begun);
+}
+
+void wait_for_products(std::size_t left, Site site) {
+  WarpGroup& group = running_group("wgmma_wait", site);
+  WarpGroup::Member& member = running_member(&group);
+  std::uint64_t end = member.ended;
+  while (member.committed.size() > left) {
+    end = member.committed.front();
+    member.committed.pop_front();
+  }
+  while (end > member.ended && product_at(group, end - 1).begun < kGroupThreads) {
+    Thread* const self = current_thread;
+    self->begin_wait(Wait::kPhase, &group.epoch, group.epoch, site.file, site.line);
+    self->pc = "wgmma.wait_group";
+    reschedule(self);
+  }
+  take(&group, &member, end);
+  member.has_fenced = false;
+}
+
+void check_warp_group(const char* call, Site site) { running_group(call, site); }
+
+int finish_products(const Block& block, const WarpGroup& group) {
+  for (const auto& product : group.products) {
+    if (product->ended == kGroupThreads) continue;
+    const auto first = product->first_thread / kGroupThreads * kGroupThreads;
+    Report it = report_here("", product->call.site, cudaErrorLaunchFailure);
+    unsigned thread = product->first_thread;
+    if (product->begun < kGroupThreads) {
+      it.headline = "wgmma that not all threads of the warp group begin";
+      it.details.push_back(
+          format("found when the block had ended: %u of 128 have", product->begun));
+      it.help = "all 128 threads of a warp group make the same products";
+    } else {
+      it.headline = "wgmma that threads have never waited for";
+      it.details.push_back(format("found when the block had ended: %u of 128 have not",
+                                  kGroupThreads - product->ended));
+      it.help = "wgmma_commit(), and wgmma_wait<0>() before anybody reads d";
+      for (unsigned i = 0; i < kGroupThreads; ++i) {
+        if (group.members[i].ended < group.members[i].begun) {
+          thread = first + i;
+          break;
+        }
+      }
+    }
+    it.where = where_is(&block, &block.threads[thread]);
+    return report(it);
+  }
+  return 0;
+}
+
+}  // namespace cuda_cpu
