@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cublasLt.h>
-#include <cublas_v2.h>
 
 #include "product.cuh"
 
 inline void ensure(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    on_cuda_failure(std::string(call) + " failed: " + cublasGetStatusString(status));
+    on_cuda_failure(std::string(call) + " failed: " + cublasLtGetStatusString(status));
 }
 
 /// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
