@@ -3,8 +3,12 @@
 #include "../chapters/16_tensor_cores/tensor_cores.cu"
 #undef main
 
+#include <cuda_fp16.h>
+
+#include <fstream>
 #include <random>
 
+#include "../chapters/16_tensor_cores/experiments/one_product.cuh"
 #include "kernel_testing.cuh"
 
 #define main experiment_main
@@ -274,4 +278,85 @@ TEST_CASE("the rates are computed from two operations per term") {
   CHECK(product.amount() == 2.0 * 2 * 3 * 5);
   product.a.height = product.a.width = product.b.width = 256_Ki;  // in 32 bits it would wrap
   CHECK(product.amount() == std::ldexp(1.0, 55));
+}
+
+TEST_CASE("factors are rounded to the nearest that their kind has, and their bits are right",
+          "[formats]") {
+  const Kind fp16 = kind_of(ptx::Format::kF16), bf16 = kind_of(ptx::Format::kBf16);
+  const Kind tf32 = kind_of(ptx::Format::kTf32), fp8 = kind_of(ptx::Format::kE4m3);
+  for (const float x : random_floats(2000, -3, 3, 9)) {
+    for (const float scale : {1.0f, 0x1p-13f, 0x1p-22f, 0x1p12f}) {
+      const float value = x * scale;
+      CHECK(rounded_to(fp16, value) == __half2float(__float2half(value)));
+      CHECK(bits_as(fp16, rounded_to(fp16, value)) == __half_as_ushort(__float2half(value)));
+      CHECK(rounded_to(bf16, value) == __bfloat162float(__float2bfloat16(value)));
+      CHECK(bits_as(bf16, rounded_to(bf16, value)) ==
+            __bfloat16_as_ushort(__float2bfloat16(value)));
+    }
+    // No fraction but the ten highest bits, and no number of TF32 is nearer.
+    const double rounded = rounded_to(tf32, x);
+    CHECK((bits_as(tf32, rounded) & 0x1fff) == 0);
+    CHECK(std::abs(rounded - x) <= std::ldexp(std::abs(x), -11));
+  }
+  // e4m3, by hand: sign, four bits of exponent with bias 7, three of fraction.
+  const std::pair<double, unsigned> known[] = {{1, 0x38},      {-1.125, 0xb9}, {448, 0x7e},
+                                               {0x1p-6, 0x08}, {0x1p-9, 0x01}, {0, 0}};
+  for (const auto& [value, bits] : known) {
+    CHECK(rounded_to(fp8, value) == value);
+    CHECK(bits_as(fp8, value) == bits);
+  }
+  CHECK(rounded_to(fp8, 1.0625) == 1.0);  // between two: the even one
+  CHECK(rounded_to(fp8, 1.1875) == 1.25);
+  CHECK(rounded_to(fp8, 1000) == 448);
+  CHECK(words_of(fp8, {1, 2, 4, -1}) == std::vector<std::uint32_t>{0xb8484038});
+}
+
+TEST_CASE("one product by warps and by a group is the product, of every kind", "[formats]") {
+  if (instructions_here() < 2) return;
+  for_every_format([](auto format) {
+    constexpr ptx::Format kFormat = decltype(format)::value;
+    const Kind kind = kind_of(kFormat);
+    for (const std::size_t k : {256 / kind.bits, 1024 / kind.bits, 1280 / kind.bits}) {
+      // Whole numbers, whose sums are exact.
+      std::vector<double> a(kRowsOfD * k), b(kColumnsOfD * k);
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] = random_int(-3, 3, 1, i);
+      for (std::size_t i = 0; i < b.size(); ++i) b[i] = random_int(-3, 3, 2, i);
+      const std::vector<double> exact = formats::exact_product(a, b);
+      std::vector<float> c(exact.size()), expected(exact.size());
+      for (std::size_t i = 0; i < c.size(); ++i) {
+        c[i] = static_cast<float>(i % 7);
+        expected[i] = static_cast<float>(exact[i]) + c[i];
+      }
+      for (const bool by_group : {false, true}) {
+        INFO(kind.name << ", k = " << k << (by_group ? ", by a group" : ", by warps"));
+        CHECK(one_product<kFormat>(c, a, b, by_group) == expected);
+      }
+    }
+  });
+}
+
+TEST_CASE("products alone are as many as were asked for, and are checked", "[formats]") {
+  if (instructions_here() < 2) return;
+  const formats::Products<ptx::Format::kBf16> products{1, 3};
+  CHECK(products.amount() == 2.0 * 3 * 2 * 64 * 128 * 64);
+  products.launch(3);
+  CHECK(products.is_right());
+  products.poison();
+  CHECK_FALSE(products.is_right());  // nothing ran
+}
+
+TEST_CASE("tensor cores round as an H200 was seen to, bit for bit", "[sample_rounding]") {
+  if (instructions_here() < 2) return;
+  std::istringstream ours(sample_rounding::results_of(true));
+  std::ifstream stored("chapters/16_tensor_cores/results/h200_rounding.csv");
+  if (!stored) return;  // not sampled yet
+  std::string line, other;
+  std::size_t lines = 0, differ = 0;
+  while (std::getline(stored, line)) {
+    REQUIRE(std::getline(ours, other));
+    ++lines;
+    if (line != other && ++differ < 10) UNSCOPED_INFO("H200: " << line << ", here: " << other);
+  }
+  CHECK(lines > 1000);
+  CHECK(differ == 0);
 }
