@@ -18,7 +18,8 @@ namespace {
 
 /// Products and the addend are cut off at 25 bits behind the largest exponent, and their sum is
 /// rounded towards zero to a float. Factors have exponents of at least `least`.
-float rounded_sum(float c, const std::vector<float>& a, const std::vector<float>& b, int least) {
+float rounded_sum(float c, const std::vector<float>& a, const std::vector<float>& b, int least,
+                  int bits = 25, int kept = 23) {
   const auto exponent = [](float x, int lowest) { return std::max(std::ilogb(x), lowest); };
   std::vector<double> addends;
   int largest = -133;
@@ -32,12 +33,14 @@ float rounded_sum(float c, const std::vector<float>& a, const std::vector<float>
     largest = std::max(largest, exponent(a[l], least) + exponent(b[l], least));
   }
   double sum = 0;
-  const double unit = std::ldexp(1.0, largest - 25);
+  const double unit = std::ldexp(1.0, largest - bits);
   for (const double x : addends) sum += x - std::fmod(x, unit);
   float result = static_cast<float>(sum);
   if (std::abs(sum) < std::ldexp(1.0, 128) && std::abs(static_cast<double>(result)) > std::abs(sum))
     result = std::nextafter(result, 0.0f);
-  return result;
+  if (result == 0 || kept == 23) return result;
+  const float last = std::ldexp(1.0f, std::ilogb(result) - kept);
+  return result - std::fmod(result, last);
 }
 
 float float_of(std::uint32_t bits) {
@@ -297,6 +300,75 @@ void check_group() {
   }
 }
 
+/// C = A B of 64 x 128 elements by one warp group: rows of 128 bytes hold the factors along k.
+template <ptx::Format kFormat>
+__global__ void multiply_formats(const uint4* a, const uint4* b, float* c) {
+  __shared__ alignas(1024) uint4 of_a[64][8], of_b[128][8];
+  for (unsigned i = threadIdx.x; i < 64 * 8; i += kGroup) {
+    of_a[i / 8][i % 8 ^ i / 8 % 8] = a[i];
+    of_b[i / 8][i % 8 ^ i / 8 % 8] = b[i];
+    of_b[64 + i / 8][i % 8 ^ i / 8 % 8] = b[64 * 8 + i];
+  }
+  ptx::fence_async();
+  __syncthreads();
+  float d[64];
+  ptx::wgmma_fence();
+  for (unsigned i = 0; i < 4; ++i) {
+    ptx::wgmma_m64n128<kFormat>(d, ptx::describe(&of_a[0][2 * i], 0, 1024),
+                                ptx::describe(of_b, 0, 1024) + 2 * i, i > 0);
+  }
+  ptx::wgmma_commit();
+  ptx::wgmma_wait<0>();
+  const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
+  for (unsigned e = 0; e < 64; ++e) {
+    c[(row + e % 4 / 2 * 8) * 128 + e / 4 * 8 + lane % 4 * 2 + e % 2] = d[e];
+  }
+}
+
+template <ptx::Format kFormat>
+void check_formats(Type type) {
+  const unsigned bytes = shape_of(type).bits / 8, k = 128 / bytes, block = k / 4;
+  std::mt19937 random(7);
+  const auto fill = [&](unsigned rows) {
+    std::vector<unsigned char> x(rows * 128);
+    for (unsigned i = 0; i < rows * k; ++i) {
+      const unsigned bits = random_bits(type, &random, 8);
+      std::memcpy(&x[i * bytes], &bits, bytes);
+    }
+    return x;
+  };
+  const auto a = fill(64), b = fill(128);
+  const DeviceArray<unsigned char> d_a(a), d_b(b);
+  const DeviceArray<float> d_c(64 * 128);
+  multiply_formats<kFormat><<<1, kGroup>>>(reinterpret_cast<const uint4*>(d_a.get()),
+                                           reinterpret_cast<const uint4*>(d_b.get()), d_c.get());
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> c = d_c.download();
+  const auto at = [&](const std::vector<unsigned char>& x, unsigned row, unsigned l) {
+    unsigned bits = 0;
+    std::memcpy(&bits, &x[row * 128 + l * bytes], bytes);
+    return value_of(type, bits);
+  };
+  const bool is_short = type == Type::kE4m3;
+  for (unsigned i = 0; i < 64; ++i) {
+    for (unsigned j = 0; j < 128; ++j) {
+      float expected = 0.0f;
+      for (unsigned first = 0; first < k; first += block) {
+        std::vector<float> left, right;
+        for (unsigned l = first; l < first + block; ++l) {
+          left.push_back(at(a, i, l));
+          right.push_back(at(b, j, l));
+        }
+        const int least = type == Type::kF16 ? -14 : is_short ? -6 : -126;
+        expected =
+            rounded_sum(expected, left, right, least, is_short ? 13 : 25, is_short ? 13 : 23);
+      }
+      INFO("row " << i << ", column " << j << ", " << bytes << " bytes");
+      REQUIRE(bits_of(c[i * 128 + j]) == bits_of(expected));
+    }
+  }
+}
+
 /// Copies a matrix tile by tile, through shared memory, and adds 1.
 __global__ void copy_and_add(const __grid_constant__ CUtensorMap from,
                              const __grid_constant__ CUtensorMap to, unsigned rows,
@@ -452,6 +524,13 @@ TEST_CASE("a warp group multiplies tiles that lie along the rows and down the ro
   check_group<256, ptx::Layout::kDownRows>();
   check_group<64, ptx::Layout::kAlongRows>();
   check_group<192, ptx::Layout::kAlongRows>();
+}
+
+TEST_CASE("a warp group multiplies factors of each format, and keeps 13 bits of FP8's sums") {
+  check_formats<ptx::Format::kBf16>(Type::kBf16);
+  check_formats<ptx::Format::kF16>(Type::kF16);
+  check_formats<ptx::Format::kTf32>(Type::kTf32);
+  check_formats<ptx::Format::kE4m3>(Type::kE4m3);
 }
 
 // FEATURE: asynchronous copies: bulk tensor copies with `mbarrier`, as functions of chapter 16's

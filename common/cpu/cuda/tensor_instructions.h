@@ -28,7 +28,7 @@ constexpr bool kSm80 = true, kSm89 = true, kSm90a = true;
 CUDA_CPU_MMA(mma_m16n8k16, kBfloat16)
 CUDA_CPU_MMA(mma_m16n8k16_f16, kHalf)
 CUDA_CPU_MMA(mma_m16n8k8_tf32, kTf32)
-CUDA_CPU_MMA(mma_m16n8k32_e4m3, kE4m3)
+CUDA_CPU_MMA(mma_m16n8k32_e4m3, kE4m3InHalves)
 
 #undef CUDA_CPU_MMA
 
@@ -145,8 +145,21 @@ template <int kN, Layout kOfB = Layout::kDownRows>
 CUDA_CPU_TELLING void wgmma_m64k16(float (&d)[kN / 2], std::uint64_t a, std::uint64_t b, bool add,
                                    CUDA_CPU_HERE) {
   static_assert(kN == 64 || kN == 128 || kN == 192 || kN == 256, "no function for this N");
-  cuda_cpu::tell(
-      cuda_cpu::begin_product(d, {a, b, kN, add, kOfB == Layout::kDownRows, {file, line}}));
+  cuda_cpu::tell(cuda_cpu::begin_product(
+      d,
+      {cuda_cpu::TensorFormat::kBfloat16, a, b, kN, add, kOfB == Layout::kDownRows, {file, line}}));
+}
+
+enum class Format { kTf32, kF16, kBf16, kE4m3 };
+
+template <Format kFormat>
+CUDA_CPU_TELLING void wgmma_m64n128(float (&d)[64], std::uint64_t a, std::uint64_t b, bool add,
+                                    CUDA_CPU_HERE) {
+  constexpr auto kFactors = kFormat == Format::kTf32   ? cuda_cpu::TensorFormat::kTf32
+                            : kFormat == Format::kF16  ? cuda_cpu::TensorFormat::kHalf
+                            : kFormat == Format::kBf16 ? cuda_cpu::TensorFormat::kBfloat16
+                                                       : cuda_cpu::TensorFormat::kE4m3;
+  cuda_cpu::tell(cuda_cpu::begin_product(d, {kFactors, a, b, 128, add, false, {file, line}}));
 }
 
 #define CUDA_CPU_REGISTERS(name)                                                 \
@@ -160,5 +173,18 @@ CUDA_CPU_REGISTERS(registers_up)
 CUDA_CPU_REGISTERS(registers_down)
 
 #undef CUDA_CPU_REGISTERS
+
+// ---- clusters: kernels name them, and are launched with them on a GPU alone
+// ----------------------
+
+inline unsigned cluster_rank(CUDA_CPU_HERE) { cuda_cpu::refuse_cluster({file, line}); }
+inline void cluster_sync(CUDA_CPU_HERE) { cuda_cpu::refuse_cluster({file, line}); }
+inline void mbarrier_arrive_at(std::uint64_t*, unsigned, CUDA_CPU_HERE) {
+  cuda_cpu::refuse_cluster({file, line});
+}
+inline void copy_tile_multicast(void*, const CUtensorMap*, int, int, std::uint64_t*, unsigned short,
+                                CUDA_CPU_HERE) {
+  cuda_cpu::refuse_cluster({file, line});
+}
 
 }  // namespace ptx

@@ -50,6 +50,7 @@ float value_of(TensorFormat format, std::uint32_t bits) {
       return sign * std::ldexp(static_cast<float>(exponent == 0 ? fraction : fraction | 1024),
                                std::max(exponent, 1) - 25);
     }
+    case TensorFormat::kE4m3InHalves:
     case TensorFormat::kE4m3: {  // no infinity, and one NaN
       const int exponent = static_cast<int>(bits >> 3 & 15), fraction = bits & 7;
       if ((bits & 0x7f) == 0x7f) return std::numeric_limits<float>::quiet_NaN();
@@ -70,7 +71,8 @@ float rounded_towards_zero(double value) {
 
 /// One element, whatever the exponents. `stride`: between the elements of a column of b.
 float sum_of(float c, const float* a, const float* a_exponents, const float* b,
-             const float* b_exponents, unsigned stride, unsigned k) {
+             const float* b_exponents, unsigned stride, unsigned k,
+             const TensorRounding& rounding) {
   float largest = exponent_of(c, -126);
   double plain = static_cast<double>(c);
   for (unsigned l = 0; l < k; ++l) {
@@ -80,8 +82,8 @@ float sum_of(float c, const float* a, const float* a_exponents, const float* b,
   if (std::isnan(plain)) return float_of(0x7fffffffu);
   if (std::isinf(plain)) return static_cast<float>(plain);
   if (largest < kSomeZero) return 0.0f;
-  const int exponent = std::max(static_cast<int>(largest), kTensorRounding.least_exponent) -
-                       kTensorRounding.fraction_bits;
+  const int exponent =
+      std::max(static_cast<int>(largest), rounding.least_exponent) - rounding.fraction_bits;
   const auto aligned = [&](double x) {
     return static_cast<std::int64_t>(std::ldexp(x, -exponent));  // cuts off
   };
@@ -89,7 +91,8 @@ float sum_of(float c, const float* a, const float* a_exponents, const float* b,
   for (unsigned l = 0; l < k; ++l) {
     sum += aligned(static_cast<double>(a[l]) * static_cast<double>(b[l * stride]));
   }
-  return rounded_towards_zero(std::ldexp(static_cast<double>(sum), exponent));
+  const float rounded = rounded_towards_zero(std::ldexp(static_cast<double>(sum), exponent));
+  return float_of(bits_of(rounded) & ~((1u << (23 - rounding.kept_bits)) - 1));
 }
 
 // ---- four elements of a row at once
@@ -121,7 +124,8 @@ Floats exponents_of(Floats c) {
 
 /// Returns false, and does nothing, unless all exponents allow it.
 bool add_to_four(float* d, const float* a, const float* a_exponents, const float* b,
-                 const float* b_exponents, unsigned stride, unsigned k) {
+                 const float* b_exponents, unsigned stride, unsigned k,
+                 const TensorRounding& rounding) {
   const Floats c = load(d);
   Floats largest = exponents_of(c);
   for (unsigned l = 0; l < k; ++l) {
@@ -132,8 +136,7 @@ bool add_to_four(float* d, const float* a, const float* a_exponents, const float
     if (!(largest[i] >= kLeastFast && largest[i] <= kMostFast)) return false;
   }
   // 2^(fraction_bits - largest) and its reciprocal.
-  const Integers up =
-      127 + kTensorRounding.fraction_bits - __builtin_convertvector(largest, Integers);
+  const Integers up = 127 + rounding.fraction_bits - __builtin_convertvector(largest, Integers);
   const Integers scale_bits = up << 23;
   Floats scale;
   std::memcpy(&scale, &scale_bits, sizeof(scale));
@@ -144,11 +147,11 @@ bool add_to_four(float* d, const float* a, const float* a_exponents, const float
     other += __builtin_convertvector(a[l + 1] * load(b + (l + 1) * stride) * scale, Integers);
   }
   for (int i = 0; i < 4; ++i) {
-    // Exact, then without the bits that a float has no room for.
+    // Exact, then without the bits for which there is no room.
     const double exact = static_cast<double>(std::int64_t{sum[i]} + other[i]);
     std::uint64_t bits;
     std::memcpy(&bits, &exact, sizeof(bits));
-    bits &= ~((std::uint64_t{1} << 29) - 1);
+    bits &= ~((std::uint64_t{1} << (52 - rounding.kept_bits)) - 1);
     double cut;
     std::memcpy(&cut, &bits, sizeof(cut));
     d[i] = static_cast<float>(cut) * float_of(static_cast<std::uint32_t>(254 - up[i]) << 23);
@@ -159,22 +162,23 @@ bool add_to_four(float* d, const float* a, const float* a_exponents, const float
 }  // namespace
 
 void Factors::put(unsigned at, TensorFormat format, std::uint32_t bits) const {
-  // Tensor cores of Hopper multiply numbers of 8 bits as halves, of which none is subnormal.
   values[at] = value_of(format, bits);
-  exponents[at] = exponent_of(values[at], format == TensorFormat::kHalf ? -14 : -126);
+  const int least = format == TensorFormat::kHalf ? -14 : format == TensorFormat::kE4m3 ? -6 : -126;
+  exponents[at] = exponent_of(values[at], least);
 }
 
-void add_products(float* d, const Factors& a, const Factors& b, unsigned m, unsigned n,
-                  unsigned k) {
+void add_products(float* d, const Factors& a, const Factors& b, unsigned m, unsigned n, unsigned k,
+                  const TensorRounding& rounding) {
   for (unsigned i = 0; i < m; ++i) {
     const float* const row = a.values + i * k;
     const float* const row_exponents = a.exponents + i * k;
     for (unsigned j = 0; j < n; j += 4) {
       float* const four = d + i * n + j;
-      if (add_to_four(four, row, row_exponents, b.values + j, b.exponents + j, n, k)) continue;
+      if (add_to_four(four, row, row_exponents, b.values + j, b.exponents + j, n, k, rounding))
+        continue;
       for (unsigned one = 0; one < 4; ++one) {
-        four[one] =
-            sum_of(four[one], row, row_exponents, b.values + j + one, b.exponents + j + one, n, k);
+        four[one] = sum_of(four[one], row, row_exponents, b.values + j + one, b.exponents + j + one,
+                           n, k, rounding);
       }
     }
   }

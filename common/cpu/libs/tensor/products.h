@@ -14,17 +14,20 @@ namespace cuda_cpu {
 /// How a Hopper adds, until an H200 of this course has been sampled. Two models that were compared
 /// with H100s bit for bit agree: Khattak and Mikaitis, Accurate Models of NVIDIA Tensor Cores
 /// (arXiv:2512.07004; the limit of exponents is theirs), and Xie and others, MMA-Sim
-/// (arXiv:2511.10909). The 5,000 results of an H100 in each of BF16, FP16 and TF32 that the former
-/// publish are computed here bit for bit. FP8 is a guess: Hopper's mma.sync has no FP8, so the
-/// compiler takes halves.
+/// (arXiv:2511.10909). The 5,000 results of an H100 in each of BF16, FP16, TF32 and E4M3 that the
+/// former publish are computed here bit for bit.
 struct TensorRounding {
   int fraction_bits = 25;     // of the largest addend, so two more than a float has
+  int kept_bits = 23;         // of the sum's fraction
   int least_exponent = -133;  // that addends are aligned to
-  int products = 16;          // in a block of 16-bit factors; of tf32 8
 };
 constexpr TensorRounding kTensorRounding;
+/// wgmma of numbers of 8 bits. (mma.sync of these is a guess: Hopper has no such instruction, so
+/// the compiler takes halves.)
+constexpr TensorRounding kRoundingOf8Bits{13, 13, -133};
 
-enum class TensorFormat { kBfloat16, kHalf, kTf32, kE4m3 };
+/// kE4m3InHalves: multiplied as halves, of which none is subnormal.
+enum class TensorFormat { kBfloat16, kHalf, kTf32, kE4m3, kE4m3InHalves };
 
 /// A matrix of factors, taken apart.
 struct Factors {
@@ -36,8 +39,9 @@ struct Factors {
   void put(unsigned at, TensorFormat format, std::uint32_t bits) const;
 };
 
-/// d += a b, as one block: d has `m` rows of `n` elements, a multiple of 4; a has `m` rows of `k`,
-/// b has `k` of `n`.
-void add_products(float* d, const Factors& a, const Factors& b, unsigned m, unsigned n, unsigned k);
+/// d += a b, as one block of k addends and d: d has `m` rows of `n` elements, a multiple of 4;
+/// a has `m` rows of `k`, b has `k` of `n`. k is even, and 32 at most.
+void add_products(float* d, const Factors& a, const Factors& b, unsigned m, unsigned n, unsigned k,
+                  const TensorRounding& rounding = kTensorRounding);
 
 }  // namespace cuda_cpu

@@ -15,6 +15,10 @@ TensorWork& tensor_work(const char* call) {
   return *current_block->tensors;
 }
 
+void refuse_cluster(Site site) {
+  refuse_instruction("the CPU backend has no clusters of blocks", site, {}, "");
+}
+
 void refuse_instruction(const std::string& headline, Site site, std::vector<std::string> details,
                         const std::string& help, Site other, const char* note) {
   Report it = report_here(headline, site, cudaErrorLaunchFailure, std::move(details), help);

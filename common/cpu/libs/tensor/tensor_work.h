@@ -14,6 +14,7 @@
 #include "../../engine/state/hooks.h"
 #include "../../types/site.h"
 #include "async_proxy.h"
+#include "products.h"
 
 namespace cuda_cpu {
 
@@ -38,8 +39,9 @@ struct BulkStores {
 
 constexpr unsigned kGroupThreads = 128;
 
-/// What is multiplied: 64 x 16 and 16 x n.
+/// What is multiplied: 64 x k and k x n, where 32 bytes hold the factors along k.
 struct ProductCall {
+  TensorFormat format;
   std::uint64_t a, b;
   unsigned n;
   bool add;
@@ -87,6 +89,9 @@ struct TensorWork {
 
 /// The running block's. `call`: whose work it is; it has to be in a kernel.
 TensorWork& tensor_work(const char* call);
+
+/// Reports the use of a cluster.
+[[noreturn]] void refuse_cluster(Site site);
 
 /// Reports a wrong use of an instruction and ends the grid. `other`: a line that belongs to it.
 [[noreturn]] void refuse_instruction(const std::string& headline, Site site,

@@ -19,9 +19,7 @@
 namespace cuda_cpu {
 namespace {
 
-constexpr unsigned kProductRows = 64, kK = 16, kPiece = 16, kSwizzledRow = 128,
-                   kSwizzlePattern = 1024;
-constexpr unsigned kElementsOfPiece = kPiece / 2, kElementsOfRow = kSwizzledRow / 2;
+constexpr unsigned kProductRows = 64, kPiece = 16, kSwizzledRow = 128, kSwizzlePattern = 1024;
 
 unsigned number_of_thread() {
   return static_cast<unsigned>(current_thread - current_block->threads);
@@ -113,8 +111,9 @@ void find_pieces(WarpProduct* product) {
   for (unsigned i = 0; i < kProductRows; ++i) {
     for (unsigned j = 0; j < 2; ++j) product->a_pieces[2 * i + j] = piece_at(a, true, i, j);
   }
-  const unsigned rows = call.b_down_rows ? kK : call.n;
-  const unsigned columns = (call.b_down_rows ? call.n : kK) / kElementsOfPiece;
+  // Down the rows there are 16-bit factors alone.
+  const unsigned rows = call.b_down_rows ? 16 : call.n;
+  const unsigned columns = call.b_down_rows ? call.n / 8 : 2;
   for (unsigned i = 0; i < rows; ++i) {
     for (unsigned j = 0; j < columns; ++j) {
       product->b_pieces.push_back(piece_at(b, !call.b_down_rows, i, j));
@@ -137,9 +136,13 @@ void find_pieces(WarpProduct* product) {
 // ---- products
 // ----------------------------------------------------------------------------------------
 
-std::uint32_t element_of(const char* piece, unsigned i) {
-  std::uint16_t bits;
-  std::memcpy(&bits, piece + 2 * i, sizeof(bits));
+unsigned size_of(TensorFormat format) {
+  return format == TensorFormat::kTf32 ? 4 : format == TensorFormat::kE4m3 ? 1 : 2;
+}
+
+std::uint32_t element_of(const char* piece, unsigned i, unsigned size) {
+  std::uint32_t bits = 0;  // the CPU is little-endian, as GPUs are
+  std::memcpy(&bits, piece + std::size_t{size} * i, size);
   return bits;
 }
 
@@ -153,27 +156,30 @@ std::size_t place_of(unsigned thread, unsigned e, unsigned n) {
 /// All threads have begun it, and one waits.
 void make(WarpProduct* product) {
   const ProductCall& call = product->call;
-  std::vector<float> room(2 * kK * (kProductRows + call.n));
-  const Factors a{room.data(), room.data() + kK * kProductRows};
-  const Factors b{a.exponents + kK * kProductRows, a.exponents + kK * (kProductRows + call.n)};
+  const unsigned size = size_of(call.format), in_piece = kPiece / size, depth = 2 * in_piece;
+  std::vector<float> room(std::size_t{2} * depth * (kProductRows + call.n));
+  const Factors a{room.data(), room.data() + std::size_t{depth} * kProductRows};
+  const Factors b{a.exponents + std::size_t{depth} * kProductRows,
+                  a.exponents + std::size_t{depth} * (kProductRows + call.n)};
   for (unsigned i = 0; i < kProductRows; ++i) {
-    for (unsigned k = 0; k < kK; ++k) {
-      a.put(i * kK + k, TensorFormat::kBfloat16,
-            element_of(product->a_pieces[2 * i + k / 8], k % 8));
+    for (unsigned k = 0; k < depth; ++k) {
+      a.put(i * depth + k, call.format,
+            element_of(product->a_pieces[2 * i + k / in_piece], k % in_piece, size));
     }
   }
-  const unsigned columns = call.n / kElementsOfPiece;
-  for (unsigned k = 0; k < kK; ++k) {
+  const unsigned columns = call.n / in_piece;
+  for (unsigned k = 0; k < depth; ++k) {
     for (unsigned j = 0; j < call.n; ++j) {
-      const char* const piece = call.b_down_rows ? product->b_pieces[k * columns + j / 8]
-                                                 : product->b_pieces[2 * j + k / 8];
-      b.put(k * call.n + j, TensorFormat::kBfloat16,
-            element_of(piece, call.b_down_rows ? j % 8 : k % 8));
+      const char* const piece = call.b_down_rows ? product->b_pieces[k * columns + j / in_piece]
+                                                 : product->b_pieces[2 * j + k / in_piece];
+      b.put(k * call.n + j, call.format,
+            element_of(piece, (call.b_down_rows ? j : k) % in_piece, size));
     }
   }
   std::vector<float>& sums = *product->sums;
   if (!call.add) std::fill(sums.begin(), sums.end(), 0.0f);
-  add_products(sums.data(), a, b, kProductRows, call.n, kK);
+  add_products(sums.data(), a, b, kProductRows, call.n, depth,
+               call.format == TensorFormat::kE4m3 ? kRoundingOf8Bits : kTensorRounding);
   product->is_made = true;
 }
 
@@ -226,8 +232,8 @@ WarpProduct* new_product(WarpGroup* group, const ProductCall& call) {
 
 void check_same(const WarpProduct& product, const ProductCall& call, bool continues) {
   const ProductCall& first = product.call;
-  if (first.a == call.a && first.b == call.b && first.n == call.n && first.add == call.add &&
-      first.b_down_rows == call.b_down_rows && continues) {
+  if (first.format == call.format && first.a == call.a && first.b == call.b && first.n == call.n &&
+      first.add == call.add && first.b_down_rows == call.b_down_rows && continues) {
     return;
   }
   refuse_instruction(

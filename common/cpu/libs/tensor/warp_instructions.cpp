@@ -95,11 +95,11 @@ void exchange_for_all(const std::uint64_t* lanes) {
 
 void multiply_in_warp(TensorFormat format, float (&d)[4], const unsigned (&a)[4],
                       const unsigned (&b)[2], Site site) {
-  const auto for_all = format == TensorFormat::kBfloat16
-                           ? multiply_for_all<TensorFormat::kBfloat16, 2>
-                       : format == TensorFormat::kHalf ? multiply_for_all<TensorFormat::kHalf, 2>
-                       : format == TensorFormat::kTf32 ? multiply_for_all<TensorFormat::kTf32, 1>
-                                                       : multiply_for_all<TensorFormat::kE4m3, 4>;
+  const auto for_all =
+      format == TensorFormat::kBfloat16 ? multiply_for_all<TensorFormat::kBfloat16, 2>
+      : format == TensorFormat::kHalf   ? multiply_for_all<TensorFormat::kHalf, 2>
+      : format == TensorFormat::kTf32   ? multiply_for_all<TensorFormat::kTf32, 1>
+                                        : multiply_for_all<TensorFormat::kE4m3InHalves, 4>;
   meet(WarpOperation::kTensorMultiply, LaneOfProduct{{for_all}, d, a, b}, site);
 }
 
