@@ -681,10 +681,12 @@ template <class T>
 __device__ void store_behind(const typename T::Sums& sums, StoreBox* boxes,
                              const CUtensorMap* map_c, unsigned first_row, unsigned first_column) {
   const unsigned lane = threadIdx.x % kWarp, row = lane / 4;
+  // A tile of 64 columns takes the same box each time, so its last store has to have read.
+  constexpr unsigned kInTurns = T::kBoxes < kStoreBoxes ? T::kBoxes : kStoreBoxes;
 #pragma unroll
   for (unsigned i = 0; i < T::kBoxes; ++i) {
-    StoreBox& box = boxes[i % kStoreBoxes];
-    if (lane == 0) ptx::store_wait_read<kStoreBoxes - 1>();  // the store before the last has read
+    StoreBox& box = boxes[i % kInTurns];
+    if (lane == 0) ptx::store_wait_read<kInTurns - 1>();  // the box's last store has read
     __syncwarp();
 #pragma unroll
     for (unsigned j = 0; j < kBox / kPiece; ++j) {
