@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../../engine/state/pages.h"
+#include "../../engine/state/unseen_copies.h"
 
 namespace cuda_cpu {
 
@@ -33,7 +34,7 @@ void AsyncProxy::fence(const Block& block) {
   for (unsigned i = 0; i < block.shared_count; ++i) {
     const SharedArray& array = block.shared[i];
     if (array.pages == nullptr || array.serial != block.serial || array.size == 0) continue;
-    std::memcpy(view_of(block, i).bytes.data(), array.address, array.size);
+    copy_unseen(view_of(block, i).bytes.data(), array.address, array.size);
   }
 }
 
@@ -43,7 +44,7 @@ void AsyncProxy::has_written(const Block& block, const void* to, std::size_t byt
   const auto i = static_cast<unsigned>(number);
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(to) -
                                                static_cast<char*>(block.shared[i].address));
-  std::memcpy(view_of(block, i).bytes.data() + offset, to, bytes);
+  copy_unseen(view_of(block, i).bytes.data() + offset, to, bytes);
 }
 
 bool AsyncProxy::sees(const Block& block, const void* from, std::size_t bytes) {
