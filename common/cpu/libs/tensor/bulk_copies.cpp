@@ -223,6 +223,12 @@ int finish_stores(const Block& block, const std::vector<BulkStores>& stores) {
   return 0;
 }
 
-void fence_async_proxy() { tensor_work("fence_async").proxy.fence(*current_block); }
+void fence_async_proxy() {
+  // The lanes of a warp fence one after the other: what the last one stores behind its fence is
+  // told.
+  AsyncProxy& proxy = tensor_work("fence_async").proxy;
+  const auto lane = static_cast<unsigned>(current_thread - current_block->threads) % 32;
+  proxy.fence(*current_block, lane == 0 || lane == 31);
+}
 
 }  // namespace cuda_cpu
