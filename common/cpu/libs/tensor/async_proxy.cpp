@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../../engine/state/pages.h"
+#include "../../engine/state/unseen_copies.h"
 
 namespace cuda_cpu {
 
@@ -29,11 +30,16 @@ AsyncProxy::View& AsyncProxy::view_of(const Block& block, unsigned number) {
   return view;
 }
 
-void AsyncProxy::fence(const Block& block) {
+void AsyncProxy::fence(const Block& block, bool at_once) {
+  is_behind_ = !at_once;
+  if (at_once) look(block);
+}
+
+void AsyncProxy::look(const Block& block) {
   for (unsigned i = 0; i < block.shared_count; ++i) {
     const SharedArray& array = block.shared[i];
     if (array.pages == nullptr || array.serial != block.serial || array.size == 0) continue;
-    std::memcpy(view_of(block, i).bytes.data(), array.address, array.size);
+    copy_unseen(view_of(block, i).bytes.data(), array.address, array.size);
   }
 }
 
@@ -43,10 +49,11 @@ void AsyncProxy::has_written(const Block& block, const void* to, std::size_t byt
   const auto i = static_cast<unsigned>(number);
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(to) -
                                                static_cast<char*>(block.shared[i].address));
-  std::memcpy(view_of(block, i).bytes.data() + offset, to, bytes);
+  copy_unseen(view_of(block, i).bytes.data() + offset, to, bytes);
 }
 
 bool AsyncProxy::sees(const Block& block, const void* from, std::size_t bytes) {
+  if (is_behind_) fence(block, true);
   const int number = shared_array_of(block, from, bytes);
   if (number < 0) return true;
   const auto i = static_cast<unsigned>(number);
@@ -55,6 +62,9 @@ bool AsyncProxy::sees(const Block& block, const void* from, std::size_t bytes) {
   return std::memcmp(view_of(block, i).bytes.data() + offset, from, bytes) == 0;
 }
 
-void AsyncProxy::clear() { views_.clear(); }
+void AsyncProxy::clear() {
+  views_.clear();
+  is_behind_ = false;
+}
 
 }  // namespace cuda_cpu

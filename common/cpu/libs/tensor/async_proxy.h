@@ -15,8 +15,10 @@ namespace cuda_cpu {
 
 class AsyncProxy {
  public:
-  /// fence.proxy.async: all that is stored is seen.
-  void fence(const Block& block);
+  /// fence.proxy.async: all that is stored is seen. One fence after the other costs time, so some
+  /// are made up for at the next one or when somebody looks: they count for stores that came
+  /// meanwhile.
+  void fence(const Block& block, bool at_once);
 
   /// It has brought these bytes itself.
   void has_written(const Block& block, const void* to, std::size_t bytes);
@@ -33,8 +35,10 @@ class AsyncProxy {
     std::vector<char> bytes;
   };
   View& view_of(const Block& block, unsigned number);
+  void look(const Block& block);
 
   std::vector<View> views_;
+  bool is_behind_ = false;  // by a fence
 };
 
 /// The number of the running block's shared array that holds all these bytes, or -1.

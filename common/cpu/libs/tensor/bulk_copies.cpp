@@ -2,7 +2,6 @@
 #include "bulk_copies.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "../../engine/memory/shared.h"
 #include "../../engine/state/leaving.h"
 #include "../../engine/state/observer.h"
+#include "../../engine/state/unseen_copies.h"
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
 #include "tensor_work.h"
@@ -140,6 +140,8 @@ UncountedCopies begin_tile(void* to_shared, const CUtensorMap& map, int x, int y
   for (const TilePiece& piece : pieces) {
     bulk_piece_begins(bar, piece.shared, piece.global, piece.bytes + piece.zeros, piece.zeros,
                       call);
+    // What it finds there until it comes, nobody has stored.
+    work.proxy.has_written(*current_block, piece.shared, piece.bytes + piece.zeros);
   }
   bulk_copy_has_begun(bar, call);
   work.told.clear();
@@ -196,7 +198,7 @@ void wait_for_stores(std::size_t left) {
   BulkStores& mine = work.stores[thread];
   while (!mine.stores.empty() && mine.groups - mine.stores.front().group > left) {
     for (const TilePiece& piece : mine.stores.front().pieces) {
-      std::memcpy(piece.global, piece.shared, piece.bytes);
+      copy_unseen(piece.global, piece.shared, piece.bytes);
       observe(current_block, piece, thread, mine.stores.front().site);
     }
     mine.stores.pop_front();
@@ -221,6 +223,12 @@ int finish_stores(const Block& block, const std::vector<BulkStores>& stores) {
   return 0;
 }
 
-void fence_async_proxy() { tensor_work("fence_async").proxy.fence(*current_block); }
+void fence_async_proxy() {
+  // The lanes of a warp fence one after the other: what the last one stores behind its fence is
+  // told.
+  AsyncProxy& proxy = tensor_work("fence_async").proxy;
+  const auto lane = static_cast<unsigned>(current_thread - current_block->threads) % 32;
+  proxy.fence(*current_block, lane == 0 || lane == 31);
+}
 
 }  // namespace cuda_cpu

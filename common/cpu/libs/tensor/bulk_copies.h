@@ -48,10 +48,4 @@ int finish_stores(const Block& block, const std::vector<BulkStores>& stores);
 /// fence.proxy.async.
 void fence_async_proxy();
 
-/// Where the 16 bytes lie that are at `address` without a swizzle.
-inline char* swizzled(char* address) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(address);
-  return reinterpret_cast<char*>(bits ^ ((bits >> 7 & 7) << 4));
-}
-
 }  // namespace cuda_cpu

@@ -161,7 +161,7 @@ bool add_to_four(float* d, const float* a, const float* a_exponents, const float
 
 }  // namespace
 
-void Factors::put(unsigned at, TensorFormat format, std::uint32_t bits) const {
+void Factors::put_any(unsigned at, TensorFormat format, std::uint32_t bits) const {
   values[at] = value_of(format, bits);
   const int least = format == TensorFormat::kHalf ? -14 : format == TensorFormat::kE4m3 ? -6 : -126;
   exponents[at] = exponent_of(values[at], least);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace cuda_cpu {
 
@@ -30,13 +31,27 @@ constexpr TensorRounding kRoundingOf8Bits{13, 13, -133};
 enum class TensorFormat { kBfloat16, kHalf, kTf32, kE4m3, kE4m3InHalves };
 
 /// A matrix of factors, taken apart.
-struct Factors {
+class Factors {
+ public:
+  Factors(float* of_values, float* of_exponents) : values(of_values), exponents(of_exponents) {}
+
   float* values;
   /// As floats, which are compared faster. That of a product is the sum of both, even where the
   /// product of the two fractions is 2 or more.
   float* exponents;
 
-  void put(unsigned at, TensorFormat format, std::uint32_t bits) const;
+  void put(unsigned at, TensorFormat format, std::uint32_t bits) const {
+    const auto field = static_cast<int>(bits >> 7 & 255);
+    if (format != TensorFormat::kBfloat16 || field == 0 || field == 255) {
+      return put_any(at, format, bits);
+    }
+    const std::uint32_t bits_of_value = bits << 16;
+    std::memcpy(&values[at], &bits_of_value, sizeof(bits_of_value));
+    exponents[at] = static_cast<float>(field - 127);
+  }
+
+ private:
+  void put_any(unsigned at, TensorFormat format, std::uint32_t bits) const;
 };
 
 /// d += a b, as one block of k addends and d: d has `m` rows of `n` elements, a multiple of 4;

@@ -53,6 +53,8 @@ struct ProductCall {
 struct WarpProduct {
   ProductCall call;
   std::uint32_t first_thread;     // of the block, that began it
+  std::uint32_t tellers[4] = {};  // of each warp: who has told the race detector what it reads
+  bool has_told[4] = {};
   unsigned begun = 0, ended = 0;  // threads
   bool is_made = false;
   std::shared_ptr<std::vector<float>>
@@ -89,6 +91,12 @@ struct TensorWork {
 
 /// The running block's. `call`: whose work it is; it has to be in a kernel.
 TensorWork& tensor_work(const char* call);
+
+/// Where the 16 bytes lie that are at `address` without a swizzle.
+inline char* swizzled(char* address) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  return reinterpret_cast<char*>(bits ^ ((bits >> 7 & 7) << 4));
+}
 
 /// Reports the use of a cluster.
 [[noreturn]] void refuse_cluster(Site site);

@@ -11,6 +11,7 @@
 #include "../../engine/state/leaving.h"
 #include "../../engine/state/observer.h"
 #include "../../engine/state/pages.h"
+#include "../../engine/state/unseen_copies.h"
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
 #include "products.h"
@@ -141,9 +142,10 @@ unsigned size_of(TensorFormat format) {
 }
 
 std::uint32_t element_of(const char* piece, unsigned i, unsigned size) {
-  std::uint32_t bits = 0;  // the CPU is little-endian, as GPUs are
-  std::memcpy(&bits, piece + std::size_t{size} * i, size);
-  return bits;
+  const char* const at = piece + std::size_t{size} * i;
+  if (size == 1) return *reinterpret_cast<const std::uint8_t*>(at);
+  if (size == 2) return *reinterpret_cast<const std::uint16_t*>(at);
+  return *reinterpret_cast<const std::uint32_t*>(at);
 }
 
 /// Where d[e] of a thread of the group lies in the sums.
@@ -177,7 +179,7 @@ void make(WarpProduct* product) {
     }
   }
   std::vector<float>& sums = *product->sums;
-  if (!call.add) std::fill(sums.begin(), sums.end(), 0.0f);
+  if (!call.add) fill_unseen(sums.data(), 0, sums.size() * sizeof(float));
   add_products(sums.data(), a, b, kProductRows, call.n, depth,
                call.format == TensorFormat::kE4m3 ? kRoundingOf8Bits : kTensorRounding);
   product->is_made = true;
@@ -213,12 +215,13 @@ void check_fence(const WarpGroup::Member& member, const float* d, unsigned size,
 }
 
 void remember(WarpGroup::Member* member, float* d, unsigned size) {
-  for (WarpGroup::Known& known : member->known) {
-    if (known.d != d) continue;
-    known.values.assign(d, d + size);
-    return;
-  }
-  member->known.push_back({d, {d, d + size}});
+  const auto same = std::find_if(member->known.begin(), member->known.end(),
+                                 [&](const WarpGroup::Known& known) { return known.d == d; });
+  WarpGroup::Known& known = same != member->known.end()
+                                ? *same
+                                : (member->known.push_back({d, {}}), member->known.back());
+  known.values.resize(size);
+  copy_unseen(known.values.data(), d, size * sizeof(float));
 }
 
 WarpProduct* new_product(WarpGroup* group, const ProductCall& call) {
@@ -253,27 +256,46 @@ void forget_ended(WarpGroup* group) {
   }
 }
 
+/// Calls use(piece) for what a warp of the group reads: its rows of A, and B.
+template <class F>
+void for_pieces_of(const WarpProduct& product, unsigned warp, F use) {
+  constexpr unsigned kOfWarp = 2 * kProductRows / 4;
+  for (unsigned i = 0; i < kOfWarp; ++i) use(product.a_pieces[warp * kOfWarp + i]);
+  for (const char* piece : product.b_pieces) use(piece);
+}
+
+/// The race detector hears that the product has read what it was told of.
 void observe_reads(const WarpGroup& group, const WarpProduct& product, std::uint64_t number) {
   Block& block = *current_block;
   if (block.observation == nullptr || observer->copy_arrives == nullptr) return;
   AsyncCopy read{};
   read.bytes = kPiece;
-  read.thread = product.first_thread;
   read.group = static_cast<std::uint32_t>(number);
   read.site = product.call.site;
-  const auto tell = [&](const char* piece) {
-    read.from = piece;
-    observer->copy_arrives(block, read, &group);
-  };
-  for (const char* piece : product.a_pieces) tell(piece);
-  for (const char* piece : product.b_pieces) tell(piece);
+  for (unsigned warp = 0; warp < 4; ++warp) {
+    read.thread = product.tellers[warp];
+    for_pieces_of(product, warp, [&](const char* piece) {
+      read.from = piece;
+      observer->copy_arrives(block, read, &group);
+    });
+  }
 }
 
-UncountedCopies reads_of(const WarpProduct& product) {
+/// The first thread of each warp tells what that reads.
+UncountedCopies reads_of(WarpGroup& group, WarpProduct* product, std::uint64_t number) {
+  Block& block = *current_block;
+  const unsigned warp = number_of_thread() % kGroupThreads / 32;
+  if (block.observation == nullptr || product->has_told[warp]) return {nullptr, 0};
+  product->has_told[warp] = true;
+  product->tellers[warp] = number_of_thread();
+  if (observer->phase_is_reached != nullptr) {
+    observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(number));
+  }
   std::vector<UncountedCopy>& told = tensor_work("wgmma").told;
   told.clear();
-  for (const char* piece : product.a_pieces) told.push_back({nullptr, 0, piece, kPiece, false});
-  for (const char* piece : product.b_pieces) told.push_back({nullptr, 0, piece, kPiece, false});
+  for_pieces_of(*product, warp, [&](const char* piece) {
+    told.push_back({nullptr, 0, piece, kPiece, false});
+  });
   return {told.data(), told.size()};
 }
 
@@ -345,15 +367,11 @@ UncountedCopies begin_product(float* d, const ProductCall& call) {
   if (before == nullptr) {
     for (unsigned e = 0; e < size; ++e) (*product->sums)[place_of(thread, e, call.n)] = d[e];
   }
-  std::memset(static_cast<void*>(d), kPoison, size * sizeof(float));
+  fill_unseen(d, kPoison, size * sizeof(float));
   product->d[thread] = d;
-  Block& block = *current_block;
-  if (is_first && block.observation != nullptr && observer->phase_is_reached != nullptr) {
-    observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(member.begun));
-  }
-  ++member.begun;
+  const std::uint64_t number = member.begun++;
   if (++product->begun == kGroupThreads) ++group.epoch;
-  return is_first ? reads_of(*product) : UncountedCopies{nullptr, 0};
+  return reads_of(group, product, number);
 }
 
 void fence_products(Site site) {

@@ -19,7 +19,7 @@ namespace cuda_cpu {
 /// shared array, whose number stands in bits 52 to 61.
 std::uint64_t describe_matrix(const void* in_shared, unsigned leading, unsigned stride, Site site);
 
-/// Begins a product. Returns what the race detector is told of, by the first thread alone.
+/// Begins a product. Returns what the race detector is told of, by a thread of each warp.
 UncountedCopies begin_product(float* d, const ProductCall& call);
 
 void fence_products(Site site);
