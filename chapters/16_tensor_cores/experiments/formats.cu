@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What do fewer bits cost, and what do they bring?
 //
-// Products of warp groups, of TF32, FP16, BF16 and FP8: how many a second, and how far the sums of k
-// terms are off.
+// Products of warp groups, of TF32, FP16, BF16 and FP8: how many a second, and how far the sums of
+// k terms are off.
 
 #include "../../../common/common.cuh"
 #include "one_product.cuh"

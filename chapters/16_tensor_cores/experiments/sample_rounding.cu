@@ -3,8 +3,8 @@
 //
 // Sums of a few products whose addends differ so much in size that models of it disagree: how many
 // bits are kept of small addends, whether sums are cut off or rounded, how many products are added
-// at a time, what happens to the smallest and the largest numbers. --csv writes each result as bits: what the CPU backend computes is compared with a
-// GPU's (results/h200_rounding.csv).
+// at a time, what happens to the smallest and the largest numbers. --csv writes each result as
+// bits: what the CPU backend computes is compared with a GPU's (results/h200_rounding.csv).
 
 #include <sstream>
 
