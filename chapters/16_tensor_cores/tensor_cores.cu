@@ -593,10 +593,9 @@ __device__ void bring_for_cluster(typename T::Stage& to, const CUtensorMap* map_
 
 #ifndef __CUDA_CPU__  // which has no clusters
 // Tiles go down along x, so that the blocks of a cluster are neighbours there.
-__global__ void __cluster_dims__(kClusterBlocks, 1, 1)
-    __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
-        multiply_clusters(const __grid_constant__ CUtensorMap map_a,
-                          const __grid_constant__ CUtensorMap map_b, Bf16Matrix c, unsigned steps) {
+__global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
+    multiply_clusters(const __grid_constant__ CUtensorMap map_a,
+                      const __grid_constant__ CUtensorMap map_b, Bf16Matrix c, unsigned steps) {
   extern __shared__ __align__(1024) uint4 dynamic[];
   auto& ring = *reinterpret_cast<Ring<Large, kStages>*>(dynamic);
   const unsigned group = threadIdx.x / kGroup, rank = ptx::cluster_rank();
@@ -863,15 +862,37 @@ void launch_producer_consumer(const TensorProduct& p) {
       p.maps().a, p.maps().b, p.c, blocks_for(p.a.width, kBox));
 }
 
+// A launch in clusters of so many blocks, which the attribute of a kernel could say as well, were
+// it not compiled for GPUs without clusters, too.
+template <class... Parameters, class... Arguments>
+void launch_in_clusters(unsigned blocks, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
+                        std::size_t bytes, const Arguments&... arguments) {
+  allow(kernel, bytes);
+#ifndef __CUDA_CPU__
+  cudaLaunchAttribute cluster;
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {blocks, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = bytes;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+#else
+  static_cast<void>(blocks);  // one
+  kernel<<<grid, threads, bytes>>>(arguments...);
+#endif
+}
+
 #ifndef __CUDA_CPU__
 void launch_clusters(const TensorProduct& p) {
   if (!has_boxes(p)) return launch_guarded(p);
-  constexpr std::size_t kBytes = sizeof(Ring<Large, kStages>);
-  allow(multiply_clusters, kBytes);
   const unsigned pairs = blocks_for(p.c.height, kClusterBlocks * Large::kRows);
   const dim3 grid(pairs * kClusterBlocks, blocks_for(p.c.width, Large::kN));
-  multiply_clusters<<<grid, (Large::kGroups + 1) * kGroup, kBytes>>>(p.maps().a, p.maps().b, p.c,
-                                                                     blocks_for(p.a.width, kBox));
+  launch_in_clusters(kClusterBlocks, multiply_clusters, grid, (Large::kGroups + 1) * kGroup,
+                     sizeof(Ring<Large, kStages>), p.maps().a, p.maps().b, p.c,
+                     blocks_for(p.a.width, kBox));
 }
 #endif
 
@@ -879,29 +900,13 @@ void launch_clusters(const TensorProduct& p) {
 template <class T, unsigned kBlocks>
 void launch_persistent(const TensorProduct& p, unsigned parts) {
   if (!has_boxes(p)) return launch_guarded(p);
-  constexpr auto kKernel = multiply_persistent<T, kBlocks>;
-  constexpr std::size_t kBytes = sizeof(PersistentShared<T>);
-  allow(kKernel, kBytes);
   const Work work = {blocks_for(p.c.height, kBlocks * T::kRows), blocks_for(p.c.width, T::kN),
                      blocks_for(p.a.width, kBox), parts};
-  const unsigned grid = std::min(p.sms / kBlocks, work.items()) * kBlocks;
+  const unsigned grid = std::min(std::max(1u, p.sms / kBlocks), work.items()) * kBlocks;
   float* const sums = parts > 1 ? p.room_for(parts) : nullptr;
-#ifndef __CUDA_CPU__
-  cudaLaunchAttribute cluster;
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {kBlocks, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = (T::kGroups + 1) * kGroup;
-  config.dynamicSmemBytes = kBytes;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  CUDA_CHECK(
-      cudaLaunchKernelEx(&config, kKernel, p.maps().a, p.maps().b, p.maps().c, p.c, work, sums));
-#else
-  kKernel<<<grid, (T::kGroups + 1) * kGroup, kBytes>>>(p.maps().a, p.maps().b, p.maps().c, p.c,
-                                                       work, sums);
-#endif
+  launch_in_clusters(kBlocks, multiply_persistent<T, kBlocks>, grid, (T::kGroups + 1) * kGroup,
+                     sizeof(PersistentShared<T>), p.maps().a, p.maps().b, p.maps().c, p.c, work,
+                     sums);
   if (parts > 1) {
     CUDA_CHECK_LAUNCH();
     constexpr unsigned kBlockOfAdding = 256;
