@@ -455,7 +455,7 @@ __global__ void square_tiles(const __grid_constant__ CUtensorMap map, unsigned t
 
 }  // namespace
 
-// FEATURE: numbers: `mma.sync`, `ldmatrix` and `cvt.rna.tf32`, as functions of chapter 16's
+// FEATURE: numbers: `mma.sync`, `ldmatrix`, `cvt.rna.tf32`, by <tensor_instructions.h>
 // instructions.cuh
 TEST_CASE("mma.sync cuts off and rounds as the model of Hopper's tensor cores") {
   for (const unsigned spread : {1u, 4u, 12u, 40u, 120u}) {
@@ -517,7 +517,7 @@ TEST_CASE("to_tf32 rounds to the nearest, ties away from zero") {
   CHECK(bits_of(ptx::to_tf32(float_of(0xbf800fff))) == 0xbf800000);
 }
 
-// FEATURE: numbers: `wgmma` from shared memory with a swizzle of 128 bytes, as functions of chapter
+// FEATURE: numbers: `wgmma` with a swizzle of 128 bytes, by <tensor_instructions.h>
 // 16's instructions.cuh
 TEST_CASE("a warp group multiplies tiles that lie along the rows and down the rows") {
   check_group<64, ptx::Layout::kDownRows>();
@@ -533,7 +533,7 @@ TEST_CASE("a warp group multiplies factors of each format, and keeps 13 bits of 
   check_formats<ptx::Format::kE4m3>(Type::kE4m3);
 }
 
-// FEATURE: asynchronous copies: bulk tensor copies with `mbarrier`, as functions of chapter 16's
+// FEATURE: asynchronous copies: `mbarrier`, bulk tensor copies, by <tensor_instructions.h>
 // instructions.cuh
 TEST_CASE("bulk copies bring zeros from outside of a matrix, and store nothing there") {
   for (const bool swizzle : {false, true}) {
