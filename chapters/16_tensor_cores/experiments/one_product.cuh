@@ -134,6 +134,7 @@ __global__ void __launch_bounds__(128)
     __syncthreads();     // and what all have
     const unsigned steps = min(words - first, kWordsOfBox) / kWordsOfStep;
     for (unsigned step = 0; step < steps; ++step) {
+      ptx::wgmma_hold(sums);  // they are loaded before the fence
       ptx::wgmma_fence();
       ptx::wgmma_m64n128<kFormat>(sums, ptx::describe(box_a + step * kWordsOfStep, 16, 1024),
                                   ptx::describe(box_b + step * kWordsOfStep, 16, 1024), true);
