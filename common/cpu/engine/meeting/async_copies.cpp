@@ -163,7 +163,7 @@ void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
 void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
   const AsyncCopy& copy = queue->copies[queue->first];
   if (!is_all_poison(copy.to, copy.to + copy.bytes)) stop_written(copy);
-  std::memcpy(copy.to, copy.from, copy.read());
+  if (copy.read() > 0) std::memcpy(copy.to, copy.from, copy.read());  // from may be null
   std::memset(copy.to + copy.read(), 0, copy.zeros);
   if (copy.is_bulk && bulk_piece_has_come != nullptr) bulk_piece_has_come(block, copy);
   if (block->observation != nullptr && observer->copy_arrives != nullptr) {
