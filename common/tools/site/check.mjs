@@ -7,20 +7,23 @@
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
 // not load or have no text alternative, pages that scroll sideways, contrast below AA, guesses that do not
 // work by keyboard or pointer or that show their results too early, figures that cannot be explored, more than
-// 300 kB of scripts, a search that does not find what is there.
+// 300 kB of scripts, a search that does not find what is there, or a term's entry not first; what a phone cuts off
+// without saying so, and what somebody new does not see first.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
-import { badlyDrawn, besideResult, contents, faintText, resultsShown, tooWide } from './look.mjs'
+import { badlyDrawn, besideResult, contents, faintText, notForBeginners, notForPhones, resultsShown, tooWide } from './look.mjs'
 import { filesBelow } from './pages.mjs'
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
-const NARROW = { width: 390, height: 800 }
+const NARROW = { width: 390, height: 844 }
 const FULL = { width: 1920, height: 1080 }
 const MOST_SCRIPT = 300e3 // bytes, of what a page asks for before anybody searches
+const MOST_AT_FIRST = 300e3 // bytes, of all that the first page loads, packed
 const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
+const TERMS = ['warp', 'bank conflict', 'occupancy'] // the search finds their entries first
 // A page in the background is not painted, so each tab is a window of its own.
 const TABS = 2
 const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
@@ -194,6 +197,7 @@ async function lookAtFigures(page, file) {
           for (const problem of await figure.evaluate(badlyDrawn)) complain(file, `figure ${number + 1}: ${problem}`, `${size.width} px`)
         }
       }
+      await stayInSight(page, file, figure, number)
       for (const { part, name } of buttons) {
         if (tried.has(name) || !(await part.isVisible())) continue
         tried.add(name)
@@ -209,6 +213,19 @@ async function lookAtFigures(page, file) {
   await withoutScripts(page, file, () => picturesShow('without scripts'))
   await open(page, file)
   await waitForAll()
+}
+
+/** On a phone the sliders are seen above what they change, also at its end. */
+async function stayInSight(page, file, figure, number) {
+  await page.setViewport(NARROW)
+  const are = await figure.evaluate(async (f) => {
+    f.shadowRoot.querySelector('svg').scrollIntoView({ block: 'end' })
+    await new Promise((done) => requestAnimationFrame(done))
+    const { top, bottom, height } = f.shadowRoot.querySelector('.sliders').getBoundingClientRect()
+    return height === 0 || (top >= 0 && bottom <= innerHeight)
+  })
+  if (!are) complain(file, `figure ${number + 1}: its sliders are out of sight at the end of what they change`)
+  await page.setViewport(WIDE)
 }
 
 /** A box is ticked by keyboard: the sidebar says so, and the browser keeps it until the box is clicked again. */
@@ -282,15 +299,65 @@ async function lookAtPage(page, file) {
     for (const details of document.querySelectorAll('details')) details.open = true
   })
   if (await first(page, 'a[data-term]', file)) await lookAtTerms(page, file)
-  await page.evaluate(() => Promise.all([...document.images].map((image) => image.decode().catch(() => {}))))
+  await page.evaluate(() => {
+    for (const image of document.images) image.loading = 'eager'
+    return Promise.all([...document.images].map((image) => image.decode().catch(() => {})))
+  })
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
   for (const size of [FULL, WIDE, NARROW]) {
     await lookAtWidth(page, file, size)
     // Text is as faint at any width: what only a phone shows is around the page, the same on all.
+    if (size === NARROW) for (const problem of await page.evaluate(notForPhones)) complain(file, problem, `${size.width} px`)
     if (size === WIDE || /^index\.html$|^chapters\/[^/]*\/index\.html$/.test(file)) await lookAtContrast(page, file, size.width)
   }
   return found
+}
+
+/** The first page, as somebody sees it who comes for the first time: its weight, and what the first screen says. */
+async function lookAtFirstPage(page) {
+  const cdp = await page.createCDPSession()
+  let bytes = 0
+  cdp.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+  await cdp.send('Network.enable')
+  await page.setCacheEnabled(false)
+  for (const size of [NARROW, { width: 1280, height: 800 }]) {
+    bytes = 0
+    await page.setViewport(size)
+    await page.goto(`${origin}${base}`, { waitUntil: 'networkidle0' })
+    if (bytes > MOST_AT_FIRST) complain('index.html', `loads ${Math.round(bytes / 1e3)} kB at first, more than ${MOST_AT_FIRST / 1e3}`, `${size.width} px`)
+    for (const problem of await page.evaluate(notForBeginners)) complain('index.html', problem, `${size.width} px`)
+  }
+  await page.setCacheEnabled(true)
+  await cdp.detach()
+}
+
+/** What a host shows where there is no page: it leads into the course. */
+async function lookAtMissing(page) {
+  await open(page, '404.html')
+  const found = await page.evaluate(contents)
+  for (const problem of found.problems) complain('404.html', problem)
+  const isThere = ({ href }) => fileFor(folder, base, new URL(href).pathname)
+  if (!(await page.$('.missing a')) || !found.links.every((link) => new URL(link.href).origin !== origin || isThere(link))) complain('404.html', 'does not lead into the course')
+  for (const size of [WIDE, NARROW]) {
+    await lookAtWidth(page, '404.html', size)
+    await lookAtContrast(page, '404.html', size.width)
+  }
+}
+
+/** A term's entry in the glossary is the first thing that is found. */
+async function lookForTerms(page) {
+  const glossary = path.join(folder, 'chapters/GLOSSARY.html')
+  const entries = fs.existsSync(glossary) ? fs.readFileSync(glossary, 'utf8') : ''
+  const isFirst = (end) => document.querySelector('.VPLocalSearchBox .results a.result')?.href.endsWith(end)
+  for (const term of TERMS) {
+    const anchor = term.replace(/ /g, '-')
+    if (!entries.includes(`id="${anchor}"`)) continue
+    await page.click('.VPLocalSearchBox input', { count: 3 })
+    await page.type('.VPLocalSearchBox input', term)
+    const found = page.waitForFunction(isFirst, { timeout: 5000 }, `GLOSSARY.html#${anchor}`)
+    await found.catch(() => complain('search', `"${term}" does not find its entry in the glossary first`))
+  }
 }
 
 /** The search, as a reader uses it. */
@@ -309,6 +376,7 @@ async function lookAtSearch(page, size) {
   }
   await lookAtWidth(page, where, size)
   await lookAtContrast(page, where, size.width)
+  if (size === WIDE) await lookForTerms(page)
 }
 
 /** The menu that a phone hides behind a button. */
@@ -359,6 +427,10 @@ if (chosen.length === 0) {
   for (const size of [WIDE, NARROW]) await lookAtSearch(tab.page, size)
   tab.current = 'menu'
   await lookAtMenu(tab.page)
+  tab.current = '404.html'
+  await lookAtMissing(tab.page)
+  tab.current = 'index.html'
+  await lookAtFirstPage(tab.page)
 }
 await browser.close()
 server.close()

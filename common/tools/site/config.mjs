@@ -5,7 +5,9 @@
 import fs from 'node:fs'
 import { defineConfig } from 'vitepress'
 import { cudaWords } from '../cuda_words.mjs'
+import { glossaryFirst } from '../glossary.mjs'
 import { slug } from '../markdown.mjs'
+import { cards } from '../tables.mjs'
 
 const site = JSON.parse(fs.readFileSync(new URL('../pages/site.json', import.meta.url), 'utf8'))
 
@@ -46,6 +48,7 @@ export default defineConfig({
       md.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
       md.block.ruler.disable(NOT_ON_GITHUB, true)
       md.inline.ruler.disable(NOT_ON_GITHUB, true)
+      cards(md)
       // The page becomes a template of Vue's, where two braces are more than text.
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;')
@@ -72,7 +75,7 @@ export default defineConfig({
     nav: site.nav,
     exercises: site.exercises,
     outline: { level: [2, 3], label: 'On this page' },
-    search: { provider: 'local', options: { detailedView: true, _render: searchable } },
+    search: { provider: 'local', options: { detailedView: true, _render: searchable, miniSearch: { searchOptions: { boostDocument: glossaryFirst } } } },
     docFooter: { prev: 'Previous', next: 'Next' },
     externalLinkIcon: true,
   },

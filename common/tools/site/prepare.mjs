@@ -13,7 +13,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { findDecks } from './decks.mjs'
 import { explorable } from './explore/data.mjs'
+import { withTermsAsHeadings } from './glossary.mjs'
 import { headings, runningText, withGuesses, withLinks, withSections, withoutComments } from './markdown.mjs'
+import { withPanels } from './panels.mjs'
 import { filesBelow, findChapters, findPages, listings, resolveLink } from './pages.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
@@ -77,7 +79,7 @@ function withExplorables(file, text) {
   return text.replace(/^!\[.*\]\((\S+\.svg)\)$/gm, (image, target) => {
     const picture = resolveLink(root, file, target)?.file
     const data = picture && explorable(root, picture)
-    if (!data) return image
+    if (!data) return withPanels(root, picture, image)
     const place = picture.replace(/\.svg$/, '.json')
     files.set(`public/${place}`, `${JSON.stringify(data)}\n`)
     return `<ExploreFigure src="${base}${place}">\n\n${image}\n\n</ExploreFigure>`
@@ -136,12 +138,12 @@ const frontmatter = (settings) => `---\n${Object.entries(settings).map(([k, v]) 
 const ALONE = frontmatter({ prev: false, next: false }) // a page beside the course's order
 
 /**
- * The ladder of the sum, a bar for each row of the front page's table, as long as its number: each leads to its chapter.
- * The numbers themselves stay in the table, behind the front page's question.
+ * The front page with the ladder of the sum above the table with its numbers, and like that behind the front page's question:
+ * a bar for each row, as long as its number, that leads to its chapter.
  */
-function ladder() {
-  const table = /^\| chapter \| what changed \| (GB\/s.*?) \|\n\|[-:|]+\|\n((?:\|.*\n)+)/m.exec(withoutComments(read('README.md')))
-  if (!table) return ''
+function withLadder(home) {
+  const table = /^\| chapter \| what changed \| (GB\/s.*?) \|\n\|[-:|]+\|\n((?:\|.*\n)+)/m.exec(home)
+  if (!table) return home
   const rows = [...table[2].matchAll(/^\| (\d\d) \| (.*?) \| ([\d.,]+) \|$/gm)].flatMap(([, number, what, rate]) => {
     const chapter = chapters.find((c) => c.number === number)
     return chapter ? [{ number, what: what.split(';')[0], rate: Number(rate.replace(',', '')), to: url('README.md', chapter.notes) }] : []
@@ -151,8 +153,9 @@ function ladder() {
     const width = `${((100 * rate) / most).toFixed(2)}%`
     return `<li><a href="${to}"><span>${number} · ${escapeHtml(what)}</span><span class="bar"><span style="width: ${width}"></span></span></a></li>`
   })
-  const title = `One sum, step by step: ${table[1]}, on a linear axis. The numbers stand below, behind a guess.`
-  return `<p class="ladder-title">${title}</p>\n\n<ol class="ladder">\n${bars.join('\n')}\n</ol>\n\n`
+  const title = `One sum, step by step: ${table[1]}, on a linear axis.`
+  const ladder = `<p class="ladder-title">${title}</p>\n\n<ol class="ladder">\n${bars.join('\n')}\n</ol>\n\n`
+  return home.slice(0, table.index) + ladder + home.slice(table.index)
 }
 
 function writeChapters() {
@@ -195,10 +198,10 @@ function writeChapters() {
   action(first?.notes, `Start with chapter ${first?.number}`, ' first')
   action(chapters.find((c) => c.labs)?.labs, 'Go to the first lab')
   action('chapters/README.md', 'Teach with it')
-  const home = rewritten('README.md')
+  const home = withLadder(rewritten('README.md'))
   const opening = /^# .*\n+(?:(?!#|`|<|\||!).+\n)+/m.exec(home)
   const at = opening ? opening.index + opening[0].length : 0
-  const bar = (actions.length > 0 ? `\n<p class="actions">${actions.join(' ')}</p>\n\n` : '') + ladder()
+  const bar = actions.length > 0 ? `\n<p class="actions">${actions.join(' ')}</p>\n\n` : ''
   files.set('index.md', step('README.md') + home.slice(0, at) + bar + home.slice(at))
 }
 
@@ -218,6 +221,7 @@ function writePages() {
       files.set(place, tablePage(root, file, wayBack(file)))
       files.set(`public/${place.replace(/\.md$/, '')}`, fs.readFileSync(path.join(root, file)))
     }
+    if (file === GLOSSARY) files.set(place, frontmatter({ prev: false, next: false, outline: 2 }) + withTermsAsHeadings(rewritten(file)))
     if (kind === 'markdown' && !files.has(place)) files.set(place, ALONE + rewritten(file))
   }
 }

@@ -6,6 +6,9 @@ import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, nextTick, onMounted, ref } from 'vue'
 import { TickDone, followProgress, kept } from './progress.mjs'
 import './style.css'
+import './phone.css'
+import { showEdges } from './edges.mjs'
+import { Missing } from './missing.mjs'
 import { showTerms } from './terms.mjs'
 
 // How often the unit that an answer is in goes into the one that was typed; the same word goes once.
@@ -124,8 +127,10 @@ const ExploreFigure = {
 
 export default {
   extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': () => h(Missing) }),
   setup() {
     followProgress()
+    showEdges()
     onMounted(showTerms)
   },
   enhanceApp({ app }) {
