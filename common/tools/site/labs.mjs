@@ -13,18 +13,12 @@ const escaped = (text) => text.replace(/[\\`*_[\]<>{}|]/g, '\\$&')
 
 const textOf = (root, file) => (fs.existsSync(path.join(root, file)) ? fs.readFileSync(path.join(root, file), 'utf8') : '')
 
-/** The files of an exercise, with what is not there left out: { check, solution, mutants }. */
-function filesOf(root, folder, name) {
-  const all = { check: `${name}.check.cu`, solution: `solutions/${name}.cu`, mutants: 'solutions.mutants' }
-  const there = Object.entries(all).map(([what, file]) => [what, `${folder}/${file}`])
-  return Object.fromEntries(there.filter(([, file]) => fs.existsSync(path.join(root, file))))
-}
+const solutionOf = (folder, name) => `${folder}/solutions/${name}.cu`
 
-/** The files that the pages of these labs link to: solutions and wrong solutions. */
-export function filesForTeachers(root, labs) {
-  const folder = path.posix.dirname(labs)
+/** The solutions, to which the page of these labs links. */
+export function solutionsOf(root, labs) {
   const names = [...textOf(root, labs).matchAll(new RegExp(EXERCISE, 'gm'))].map((m) => m[1])
-  return names.flatMap((name) => Object.values(filesOf(root, folder, name)))
+  return names.map((name) => solutionOf(path.posix.dirname(labs), name)).filter((file) => fs.existsSync(path.join(root, file)))
 }
 
 /** The arguments of the call whose parenthesis opens before the position, each as its text. */
@@ -110,11 +104,9 @@ export function withCode(root, labs, markdown, link) {
     if (!starter) return text
     const number = /^ex(\d+)_/.exec(name)[1]
     const command = `make lab CH=${path.posix.basename(path.posix.dirname(folder)).slice(0, 2)} EX=${number}`
-    const { check, solution, mutants } = filesOf(root, folder, name)
+    const [check, solution] = [textOf(root, `${folder}/${name}.check.cu`), solutionOf(folder, name)]
     const parts = []
-    if (check) {
-      parts.push(`<div class="looks-at">\n\n**What the check looks at**\n\n${listOf(looksAt(textOf(root, check)))}\n</div>`)
-    }
+    if (check) parts.push(`<div class="looks-at">\n\n**What the check looks at**\n\n${listOf(looksAt(check))}\n</div>`)
     const lines = linesToChange(starter)
     const about = `The starter, ${link(`${folder}/${name}.cu`, `${name}.cu`)}: your work goes where the lines are marked.`
     parts.push(`<div class="starter">\n\n<p class="listing">${about}</p>\n\n\`\`\`cuda:line-numbers {${lines}}\n${starter}\n\`\`\`\n\n</div>`)
@@ -123,12 +115,8 @@ export function withCode(root, labs, markdown, link) {
     }
     const hints = text.indexOf('<details><summary>Hint')
     const at = hints < 0 ? text.length : hints
-    const ways = [
-      solution && link(solution, 'the solution'),
-      mutants && link(mutants, 'wrong solutions that the check rejects'),
-      check && link(check, 'the check'),
-    ].filter(Boolean)
-    const teachers = ways.length > 0 ? `\n<p class="for-teachers">For teachers: ${ways.join(', ')}.</p>\n\n` : ''
+    const isSolved = fs.existsSync(path.join(root, solution))
+    const teachers = isSolved ? `\n<p class="for-teachers">For teachers: ${link(solution, 'the solution')}</p>\n\n` : ''
     // The search leaves out what stands between these comments (config.mjs).
     return `${text.slice(0, at).trimEnd()}\n\n<!-- beside -->\n\n${parts.join('\n\n')}\n\n<!-- /beside -->\n\n${text.slice(at).trimEnd()}\n${teachers}`
   })

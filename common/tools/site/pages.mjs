@@ -4,7 +4,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { filesForTeachers } from './labs.mjs'
+import { solutionsOf } from './labs.mjs'
 import { anchors, headings, links } from './markdown.mjs'
 
 const IMAGES = /\.(svg|png|jpe?g|gif|webp)$/
@@ -94,7 +94,7 @@ export function findPages(root, chapters) {
   }
   for (const chapter of chapters) {
     for (const file of [chapter.notes, chapter.labNotes, chapter.program, chapter.labs]) if (file) add(file)
-    if (chapter.labs) for (const file of filesForTeachers(root, chapter.labs)) add(file)
+    if (chapter.labs) for (const file of solutionsOf(root, chapter.labs)) add(file)
   }
   const programs = new Map(chapters.flatMap((c) => [[c.notes, c.program], [c.labNotes, c.program]]))
   while (queue.length > 0) {
