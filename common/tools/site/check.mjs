@@ -6,14 +6,16 @@
 // PACKAGES is where puppeteer is installed. PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
 // not load or have no text alternative, pages that scroll sideways, contrast below AA, guesses that do not
-// work by keyboard or pointer or that show their results too early, figures that cannot be explored, more than
-// 300 kB of scripts, a search that does not find what is there, or a term's entry not first; what a phone cuts off
-// without saying so, and what somebody new does not see first.
+// work by keyboard or pointer or that show their results too early, labs without their code, figures that cannot be
+// explored, more than 300 kB of scripts, a search that does not find what is there, or a term's entry not first; what a
+// phone cuts off without saying so, and what somebody new does not see first.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
-import { badlyDrawn, besideResult, contents, faintText, notForBeginners, notForPhones, resultsShown, tooWide } from './look.mjs'
+import {
+  badlyDrawn, besideResults, contents, faintText, notForBeginners, notForPhones, resultsShown, tooWide, whatExercisesLack,
+} from './look.mjs'
 import { filesBelow } from './pages.mjs'
 import { fileFor, serve } from './serve.mjs'
 
@@ -89,14 +91,15 @@ async function lookAtContrast(page, where, width) {
 }
 
 /**
- * Guesses, as a reader makes them: results wait; the first is typed and entered by keyboard, the second shown by
- * the pointer; the browser keeps both; on paper and without scripts nothing waits. In the end all are shown.
+ * Guesses and a quiz, as a reader makes them: results wait; the first is answered by keyboard, all others by the pointer.
+ * Words reveal no number, each choice says why it fails or is right. The browser keeps all answers; without scripts nothing
+ * waits, and on paper only what explains the quiz. In the end all are shown.
  */
 async function lookAtGuesses(page, file) {
   const shown = async (what, wanted) => {
     const are = await page.evaluate(resultsShown)
-    const wrong = are.flatMap((is, i) => (is === wanted(i) ? [] : [i + 1]))
-    if (wrong.length > 0) complain(file, `${what}: the result of guess ${wrong.join(', ')} ${wanted(wrong[0] - 1) ? 'is hidden' : 'shows'}`)
+    const wrong = are.flatMap(({ is, quiz }, i) => (is === wanted(i, quiz) ? [] : [i + 1]))
+    if (wrong.length > 0) complain(file, `${what}: the result of guess ${wrong.join(', ')} ${are[wrong[0] - 1].is ? 'shows' : 'is hidden'}`)
   }
   // A page of the browser of its own keeps what others guessed.
   await page.evaluate(() => localStorage.clear())
@@ -104,14 +107,15 @@ async function lookAtGuesses(page, file) {
   await open(page, file)
   await shown('before a guess', () => false)
   await page.emulateMediaType('print')
-  await shown('on paper', () => true)
+  await shown('on paper', (_, quiz) => !quiz)
   await page.emulateMediaType('screen')
   for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
   await page.setViewport(WIDE)
   await lookAtContrast(page, file, WIDE.width)
 
   // By keyboard: the key that moves the focus leads from the field to both buttons.
-  await page.focus('.guess-form input')
+  const fields = await page.$$('.guess-first:first-of-type .guess-entry input')
+  await (fields.at(-1) ?? (await page.$('.guess-form input'))).focus()
   const way = []
   for (let i = 0; i < 2; i++) {
     await page.keyboard.press('Tab')
@@ -121,24 +125,87 @@ async function lookAtGuesses(page, file) {
   await page.focus('.guess-form input')
   await page.keyboard.press('Enter')
   await shown('after an empty guess', () => false)
-  await page.keyboard.type('2')
+  for (const field of fields) {
+    await field.focus()
+    await page.keyboard.type('2')
+  }
+  if (fields.length === 0) await page.keyboard.press('Space')
   await page.keyboard.press('Enter')
   await shown('after a guess by keyboard', (i) => i === 0)
-  const beside = await page.evaluate(besideResult)
-  if (!/^Your guess: 2\b/.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
+  const [beside] = await page.evaluate(besideResults)
+  if (!/^Your (guess|answer): \S/.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
   const measured = await page.evaluate(() => document.activeElement.className)
   if (measured !== 'guess-result') complain(file, `after a guess the focus is at ${measured || 'nothing'}`)
+  await (await page.$('.guess-again'))?.click()
+  await shown('after "Guess again"', () => false)
 
+  await page.evaluate(() => localStorage.clear())
+  await open(page, file)
+  for (const [i, question] of (await page.$$('.guess-first')).entries()) await answer(page, question, (what) => complain(file, `guess ${i + 1}: ${what}`))
+  await shown('after all were answered', () => true)
+  for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
+  await page.setViewport(WIDE)
+  await lookAtContrast(page, file, WIDE.width)
+  const answers = await page.evaluate(besideResults)
+  await open(page, file)
+  await shown('after the page was loaded again', () => true)
+  if ((await page.evaluate(besideResults)).join() !== answers.join()) complain(file, 'the browser has not kept the guesses')
+
+  for (const button of await page.$$('.guess-again')) await button.click()
+  await shown('after "Guess again" everywhere', () => false)
   const buttons = await page.$$('.guess-show')
   if (buttons.length > 0) await buttons[0].click()
-  await shown('after a click', (i) => i <= 1)
-  await open(page, file)
-  await shown('after the page was loaded again', (i) => i <= 1)
-  if ((await page.evaluate(besideResult)) !== beside) complain(file, 'the browser has not kept the guess')
-  await (await page.$('.guess-again'))?.click()
-  await shown('after "Guess again"', (i) => i === 1)
-  for (const button of await page.$$('.guess-show')) await button.click()
+  await shown('after a click', (i) => i === 0)
+  for (const button of buttons.slice(1)) await button.click()
   await shown('after all were shown', () => true)
+}
+
+/** One question, answered by the pointer in each way that there is; it ends answered. */
+async function answer(page, question, say) {
+  const isShown = () => question.$eval(':scope > .waits', (e) => e.checkVisibility({ visibilityProperty: true }))
+  const press = async (selector) => (await question.$(selector))?.click().catch(() => say(`${selector} cannot be pressed`))
+  const beside = () => question.evaluate((q) => [...q.querySelectorAll('.guess-result dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', '))
+  const typeAll = async (text) => {
+    for (const field of await question.$$('.guess-entry input')) {
+      await field.click({ count: 3 })
+      await page.keyboard.type(text)
+    }
+    await press('.guess-compare')
+  }
+  const choices = (await question.$$('.guess-choice input')).length
+  await press('.guess-compare')
+  if (await isShown()) return say('an empty one reveals the result')
+  if (choices === 0) {
+    await typeAll('a lot')
+    if (await isShown()) return say('words reveal a number')
+    if (!(await question.$eval('.guess-complaint', (e) => e.textContent))) say('nothing is said of words in place of a number')
+    await typeAll('2')
+    const text = await beside()
+    if (!(await isShown()) || !/\d.*\d.*Factor between/.test(text)) say(`a number is not compared: ${text}`)
+    return
+  }
+  for (let k = 0; k < choices; k++) {
+    if (k > 0) await press('.guess-again')
+    await (await question.$$('.guess-choice input'))[k].click()
+    await press('.guess-compare')
+    const reasons = await question.$$eval('.guess-others li', (items) => items.map((item) => item.textContent))
+    if (!(await isShown())) say(`choice ${k + 1} shows nothing`)
+    if (!/^Your (guess|answer): .* [✓✗]/.test(await beside())) say(`choice ${k + 1} is not told from the others`)
+    if (reasons.length !== choices - 1 || reasons.some((reason) => !/: \S/.test(reason))) say(`of ${choices} choices ${reasons.length} say why they fail`)
+  }
+}
+
+/** A lab's page: each exercise has its starter with the lines to change, what the check looks at, hints that open, a report. */
+async function lookAtLab(page, file) {
+  for (const { title, missing } of await page.evaluate(whatExercisesLack)) {
+    if (missing.length > 0) complain(file, `"${title}" has no ${missing.join(', no ')}`)
+  }
+  for (const summary of await page.$$('main details:not([open]) > summary')) {
+    await summary.focus()
+    await page.keyboard.press('Enter')
+    const { isOpen, name, text } = await summary.evaluate((s) => ({ isOpen: s.parentElement.open, name: s.textContent, text: s.parentElement.innerText.length - s.innerText.length }))
+    if (!isOpen || text < 20) complain(file, `"${name}" ${isOpen ? 'says nothing' : 'does not open by keyboard'}`)
+  }
 }
 
 /**
@@ -154,6 +221,7 @@ async function lookAtFigures(page, file) {
     if (!allShow) complain(file, `a figure's picture is hidden ${when}`)
   }
   for (const [number, figure] of (await page.$$('explore-figure')).entries()) {
+    await lookAtPlay(figure, (what) => complain(file, `figure ${number + 1}: ${what}`))
     const says = () => figure.evaluate((f) => f.shadowRoot.querySelector('[role=status]').textContent)
     const moves = async (what, ...acts) => {
       const before = await says()
@@ -228,6 +296,26 @@ async function stayInSight(page, file, figure, number) {
   await page.setViewport(WIDE)
 }
 
+/** What plays goes on by itself, and stays when it is stopped. */
+async function lookAtPlay(figure, say) {
+  const says = () => figure.evaluate((f) => f.shadowRoot.querySelector('[role=status]').textContent)
+  const [play] = await figure.$$('>>> .ways button')
+  if (!play) return
+  const texts = new Set([await says()])
+  await play.click()
+  const begun = Date.now()
+  while (texts.size < 4 && Date.now() - begun < 20000) {
+    texts.add(await says())
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  if (texts.size < 4) say('"Play" does not go on')
+  // At the end it stops by itself.
+  if ((await play.evaluate((button) => button.textContent)) === 'Pause') await play.click()
+  const stopped = await says()
+  await new Promise((done) => setTimeout(done, 1500))
+  if ((await says()) !== stopped) say('"Pause" does not stop it')
+}
+
 /** A box is ticked by keyboard: the sidebar says so, and the browser keeps it until the box is clicked again. */
 async function lookAtTicks(page, file) {
   const expect = async (when, ticked) => {
@@ -294,6 +382,7 @@ async function lookAtPage(page, file) {
   await open(page, file)
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   if (await page.$('explore-figure')) await lookAtFigures(page, file)
+  if (/\/exercises\/index\.html$/.test(file)) await lookAtLab(page, file)
   if (await first(page, '.tick', file)) await lookAtTicks(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true

@@ -18,7 +18,7 @@ const NOT_ON_GITHUB = ['snippet', 'toc', ...CONTAINERS.map((name) => `container_
 /** The search sees a page without the lines that prepare.mjs has added. */
 function searchable(source, env, md) {
   const html = md.render(source, env)
-  return env.frontmatter?.search === false ? '' : html.replace(/<p class="(?:facts|listing|actions)">.*?<\/p>/gs, '')
+  return env.frontmatter?.search === false ? '' : html.replace(/<!-- beside -->.*?<!-- \/beside -->|<p class="(?:facts|listing|actions|for-teachers)">.*?<\/p>/gs, '')
 }
 
 export default defineConfig({
@@ -62,10 +62,13 @@ export default defineConfig({
         }
         return open(tokens, i, ...rest)
       }
-      // Lines of a program have GitHub's anchors, #L12.
+      // Lines of a program have GitHub's anchors, #L12, where the page shows no other.
       const fence = md.renderer.rules.fence
-      md.renderer.rules.fence = (...given) =>
-        fence(...given).replace(/<span class="line-number">(\d+)</g, '<span class="line-number" id="L$1">$1<')
+      md.renderer.rules.fence = (...given) => {
+        const html = fence(...given)
+        if (given[3].frontmatter?.pageClass !== 'source') return html
+        return html.replace(/<span class="line-number">(\d+)</g, '<span class="line-number" id="L$1">$1<')
+      }
     },
   },
   themeConfig: {

@@ -24,15 +24,37 @@ export function contents() {
   }
 }
 
-/** Of each guess, whether its result is there to see. */
+/** Of each guess, whether its result is there to see, and whether it is of the quiz. */
 export function resultsShown() {
-  return [...document.querySelectorAll('.guess-first > .waits')].map((e) => e.checkVisibility({ visibilityProperty: true }))
+  const results = [...document.querySelectorAll('.guess-first > .waits')]
+  return results.map((e) => ({ is: e.checkVisibility({ visibilityProperty: true }), quiz: e.parentElement.classList.contains('quiz') }))
 }
 
-/** What stands beside the result of the first guess: "Your guess: 2 times, Measured: ...", or null. */
-export function besideResult() {
-  const box = document.querySelector('.guess-first').querySelector('.guess-result')
-  return box && [...box.querySelectorAll('dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', ')
+/** What each exercise of a lab's page lacks: { title, missing }. */
+export function whatExercisesLack() {
+  const isExercise = (heading) => /^\d+\. /.test(heading.textContent)
+  return [...document.querySelectorAll('main h2')].filter(isExercise).map((heading) => {
+    const parts = []
+    for (let e = heading.nextElementSibling; e && e.nodeName !== 'H2'; e = e.nextElementSibling) parts.push(e)
+    const all = (selector) => parts.flatMap((part) => [...(part.matches(selector) ? [part] : []), ...part.querySelectorAll(selector)])
+    const text = (selector) => all(selector).map((e) => e.textContent).join('\n')
+    const there = {
+      'starter with a TODO': /TODO/.test(text('.starter .line.highlighted')),
+      'list of what the check looks at': all('.looks-at li').length > 0,
+      'hint': all('details > summary').some((e) => /^Hint 1/.test(e.textContent)),
+      'report of the check': /^ *(not yet|stopped) /m.test(text('details.report pre')),
+      'link to the solution': all('.for-teachers a').some((a) => /\/solutions\//.test(a.pathname)),
+    }
+    return { title: heading.textContent.replace(/[\u200b#]/g, '').trim(), missing: Object.keys(there).filter((what) => !there[what]) }
+  })
+}
+
+/** What stands beside the result of each guess: "Your guess: 2 times, It is: ...", or null. */
+export function besideResults() {
+  return [...document.querySelectorAll('.guess-first')].map((guess) => {
+    const box = guess.querySelector('.guess-result')
+    return box && [...box.querySelectorAll('dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', ')
+  })
 }
 
 /** What makes the page scroll sideways, or null. Tables and code may, inside of their own box. */

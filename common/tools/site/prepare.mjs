@@ -14,9 +14,11 @@ import path from 'node:path'
 import { findDecks } from './decks.mjs'
 import { explorable } from './explore/data.mjs'
 import { withTermsAsHeadings } from './glossary.mjs'
-import { headings, runningText, withGuesses, withLinks, withSections, withoutComments } from './markdown.mjs'
+import { withCode } from './labs.mjs'
+import { GUESS_COMMENT, headings, runningText, withGuesses, withLinks, withComments, withSections, withoutComments } from './markdown.mjs'
 import { withPanels } from './panels.mjs'
 import { filesBelow, findChapters, findPages, listings, resolveLink } from './pages.mjs'
+import { quizOf } from './quiz.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
 const [root, out, base, tools] = process.argv.slice(2)
@@ -26,10 +28,12 @@ const sentences = sentencesOf(fs.existsSync(path.join(root, GLOSSARY)) ? read(GL
 
 const chapters = findChapters(root)
 const { pages, problems } = findPages(root, chapters)
-if (problems.length > 0) {
+function stopAt(problems) {
+  if (problems.length === 0) return
   console.error(problems.join('\n'))
   process.exit(1)
 }
+stopAt(problems)
 
 /** Everything the site is made of: a Map from a path below `out` to text, or to a Buffer. */
 const files = new Map()
@@ -107,7 +111,8 @@ function rewritten(file, program = null) {
     const sentence = to.file === GLOSSARY && !html && sentences.get(to.anchor)
     return sentence ? `${address} "${sentence.replace(/"/g, '&quot;')}"` : address
   })
-  return withExplorables(file, withoutComments(withCaptions(file, text, program)))
+  // What a comment says of a guess is for withGuesses.
+  return withExplorables(file, withComments(withCaptions(file, text, program), (comment) => (GUESS_COMMENT.test(comment) ? comment : '')))
 }
 
 /** The page with a line of facts below its title. */
@@ -178,7 +183,9 @@ function writeChapters() {
     const slides = (from) => (deck ? [link('Slides', relative(pages.get(from).place, deck.url))] : [])
     const facts = [`About ${minutesToRead(read(c.notes))} minutes to read`, ...links(c.notes, { 'Lab notes': c.labNotes, Program: c.program, Labs: c.labs })]
     const notes = withFacts(rewritten(c.notes, c.program), ...facts, ...slides(c.notes))
-    files.set(pages.get(c.notes).place, step(c.notes) + (c.labNotes ? withGuesses(notes, c.name) : notes) + tick('I have read this chapter'))
+    const lesson = withGuesses(notes, c.name, (anchor, what) => problems.push(`${c.notes}: the guess of #${anchor}: ${what}`))
+    const quiz = quizOf(root, c, (what) => problems.push(`chapters/quiz.md: ${what}`))
+    files.set(pages.get(c.notes).place, `${step(c.notes)}${lesson.trimEnd()}\n${quiz}${tick('I have read this chapter')}`)
     if (c.labNotes) {
       const labNotes = withFacts(rewritten(c.labNotes, c.program), ...links(c.labNotes, { [`Lesson of chapter ${c.number}`]: c.notes }))
       files.set(pages.get(c.labNotes).place, ALONE + folded(labNotes))
@@ -186,7 +193,8 @@ function writeChapters() {
     if (!c.labs) continue
     const minutes = minutesOfLab(read(c.labs))
     const time = minutes > 0 ? [`About ${minutes} minutes together`] : []
-    const { text, exercises } = withTicks(withFacts(rewritten(c.labs), ...time, ...links(c.labs, { Notes: c.notes }), ...slides(c.labs)))
+    const labs = withCode(root, c.labs, rewritten(c.labs), (file, text) => link(text, url(c.labs, file)))
+    const { text, exercises } = withTicks(withFacts(labs, ...time, ...links(c.labs, { Notes: c.notes }), ...slides(c.labs)))
     files.set(pages.get(c.labs).place, step(c.labs) + text)
     exercisesOf[`${base}${asUrl(pages.get(c.labs).place)}`] = exercises
   }
@@ -260,6 +268,7 @@ function nav() {
 
 writeChapters()
 writePages()
+stopAt(problems)
 for (const file of filesBelow(path.join(tools, 'public'))) files.set(`public/${path.basename(file)}`, fs.readFileSync(file))
 const home = read('README.md')
 const title = headings(home)[0]?.text ?? 'Tutorial'
