@@ -360,6 +360,36 @@ run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
 
+test_case "a quotation closes the blocks that it begins, and keeps its indentation where a directive has none"
+cat >"$chapter/loops.cuh" <<'END'
+// SPDX-License-Identifier: MIT
+void loops(int n) {
+  for (int i = 0; i < n; ++i) {
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+      first(i, k);  // "{"
+      second(i, k);
+    }
+  }
+}
+END
+printf '<!-- code: loops file="loops.cuh" from="for (int i" to="first" -->\n<!-- end -->\n' >"$chapter/loops.md"
+run in_notes chapters/05_sum/loops.md
+expect_status 0
+expect "the loops" [ "$(sed '1d; $d' "$chapter/loops.md")" = '```cuda
+for (int i = 0; i < n; ++i) {
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    first(i, k);  // "{"
+    // ...
+  }
+}
+```' ]
+printf '<!-- code: loops file="loops.cuh" from="second" -->\n<!-- end -->\n' >"$chapter/loops.md"
+answers_in_a_line 1 "loops.md:1: code: the block that ends in line 8 of chapters/05_sum/loops.cuh begins above the quotation" \
+  run in_notes chapters/05_sum/loops.md
+rm "$chapter/loops.md" "$chapter/loops.cuh"
+
 test_case "a key names a chapter, a setting, a kind of results, a unit, an option, a counter"
 mkdir -p "$scratch/notes/chapters/06_other/results"
 cat >"$scratch/notes/chapters/06_other/settings" <<'END'

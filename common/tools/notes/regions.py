@@ -6,7 +6,7 @@ import html
 import os
 import re
 
-from .cpp_declarations import cut, find_code
+from .cpp_declarations import cut, dedented, find_code, with_blocks_closed
 from .features import make_features
 from .keys import filled
 from .lecture_minutes import make_minutes, make_plan, make_weeks
@@ -14,10 +14,15 @@ from .markers import Problem, allow, chapter_source, need, read_text, title_of
 from .measurements import as_number, evaluate, formatted, read_rows, select, split_list
 from .tables import markdown_table, table_of_results
 
+CPP = ("cuda", "cpp")  # as fences call the languages of programs
+
 
 def quotation(path, lines, first, where, attributes, language):
     """What `from` and `to` cut out of these lines of a file, which begin with line `first`, and where it stands."""
     lines, first = cut(lines, first, where, attributes.get("from"), attributes.get("to"))
+    if language in CPP:
+        lines = with_blocks_closed(lines, first, path)
+    lines = dedented(lines)
     ticks = "```"
     while any(ticks in line for line in lines):
         ticks += "`"
@@ -30,7 +35,7 @@ def make_code(folder, positional, attributes):
         raise Problem("expected one name")
     path = os.path.normpath(os.path.join(folder, attributes.get("file") or chapter_source(folder)))
     first, last = find_code(path, positional[0])
-    language = "cuda" if path.endswith((".cu", ".cuh")) else "cpp"
+    language = CPP[0] if path.endswith((".cu", ".cuh")) else CPP[1]
     return quotation(path, read_text(path).split("\n")[first - 1 : last], first, f"{positional[0]} in {path}", attributes, language)
 
 

@@ -4,8 +4,8 @@
 //   CHROME_PATH=... node check.mjs PACKAGES DECK.html...
 //
 // PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
-// text too small or of too little contrast, an image that does not load or has no text alternative, a
-// slide without speaker notes, a picture that does not open or change when it is explored, a message
+// a bar whose length is not its number, text too small or of too little contrast, an image that does not load
+// or has no text alternative, a slide without speaker notes, a picture that does not open or change when it is explored, a message
 // on the console, and anything fetched from elsewhere than the file itself.
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -68,6 +68,17 @@ function lookAtSlide(index, limits) {
   }
   for (const [side, { distance, node }] of worst) {
     found.push(`${excerpt(node)} runs ${Math.ceil(distance / scale)} px past the ${side} margin`)
+  }
+
+  // A bar is as long as its number, at one scale for all of a picture, and its text lies inside.
+  for (const bar of section.querySelectorAll('rect.bar')) {
+    const [first, { x, width }] = [bar.closest('svg').querySelector('rect.bar'), bar.getBBox()]
+    const start = first.getBBox().x - (first.dataset.from * first.getBBox().width) / first.dataset.length
+    const unit = first.getBBox().width / first.dataset.length
+    const isTrue = Math.abs(width - bar.dataset.length * unit) < 0.5 && Math.abs(x - start - bar.dataset.from * unit) < 0.5
+    if (!isTrue) found.push(`a bar of ${bar.dataset.length} is ${width.toFixed(1)} px long, and 1 is ${unit.toFixed(1)} px`)
+    const text = bar.nextElementSibling
+    if (text?.matches('text.in-bar') && text.getBBox().width > width) found.push(`${excerpt(text)} is wider than its bar`)
   }
 
   for (const image of section.querySelectorAll('img')) {
