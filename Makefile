@@ -157,6 +157,9 @@ slides-check:  ## open every deck in Chromium and look at each slide
 handout:  ## to print for a class: predictions, exam questions, a summary and a key, e.g. make handout CH=05
 	$(direct)common/tools/slides/handout.sh $(CHOSEN)
 
+exam:  ## an exam of TIME=60 minutes about some chapters, with drawn numbers, and a key: make exam CH=02-05 SEED=7
+	$(direct)common/tools/slides/handout.sh exam '$(CH)' '$(SEED)' '$(TIME)'
+
 site:  ## notes, labs, figures and built decks as a site in build/site/, e.g. make site BASE=/cuda/
 	$(direct)SHARE='$(SHARE)' common/tools/site/site.sh build '$(or $(BASE),/)'
 

@@ -10,26 +10,13 @@
 //   node handout.mjs PACKAGES FOLDER CHAPTER...
 //
 // Writes HTML and, where CHROME_PATH names Chromium, PDF. What is wrong with the sources is printed, exit status 1.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { openChromium } from '../site/browser.mjs'
+import { readFileSync } from 'node:fs'
 import { guessIn, headings, sections, withoutComments } from '../site/markdown.mjs'
-import { cuda } from '../site/cuda_words.mjs'
+import { field, numbered, openMarkdown, writePages } from './paper.mjs'
+import { asWritten, examQuestions, QUESTIONS } from './questions.mjs'
 
-const QUESTIONS = 'chapters/exam_questions.md'
 const [packages, folder, ...chapters] = process.argv.slice(2)
-const need = createRequire(resolve(packages, 'package.json'))
-const hljs = need('highlight.js')
-hljs.registerLanguage('cuda', cuda)
-const highlight = (code, language) => (hljs.getLanguage(language) ? hljs.highlight(code, { language }).value : '')
-const markdown = need('markdown-it')({ html: true, highlight })
-const style = readFileSync(new URL('handout.css', import.meta.url), 'utf8')
-
-// Paper has no links, and its pictures are in the lesson.
-const onPaper = (text) => text.replace(/!\[[^\]]*\]\([^)]*\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-const html = (text) => markdown.render(onPaper(text))
+const { html, inline } = openMarkdown(packages)
 
 /** What stands in a section after **LABEL**, up to the next label. */
 function labelled(text, label) {
@@ -75,22 +62,6 @@ function withBlanks(text, lesson) {
   return text.replace(/\d[\d,]*(?:\.\d+)?/g, (number) => (answers.has(number) ? '\\_\\_\\_\\_' : number))
 }
 
-/** { heading of a chapter: [{ question, answer }] }: numbered paragraphs, each with a quotation. */
-function examQuestions() {
-  const exams = new Map()
-  for (const { title, text } of sections(withoutComments(readFileSync(QUESTIONS, 'utf8')))) {
-    const parts = text.split(/^\d\. /m).slice(1).map((part) => part.replace(/^ {3}/gm, ''))
-    exams.set(title.slice(0, 2), parts.map((part) => {
-      const [question, ...answer] = part.split(/^(?=> )/m)
-      return { question: question.trim(), answer: answer.join('').replace(/^> ?/gm, '').trim() }
-    }))
-  }
-  return exams
-}
-
-const field = (name, size) => `<span class="field ${size}">${name}</span>`
-const numbered = (items) => `<ol class="questions">${items.map((i) => `<li>${i}</li>`).join('\n')}</ol>`
-
 /** The pages of a chapter: { name: [title, body] }. */
 function pagesOf(chapter, exam) {
   const source = readFileSync(`chapters/${chapter}/README.md`, 'utf8')
@@ -104,7 +75,7 @@ function pagesOf(chapter, exam) {
   const signed = `<p>${field('Name', 'wide')}${field('Date', 'narrow')}</p>`
   if (rungs.length > 0) {
     const asked = rungs.map((r) => [
-      `<section><h2>${markdown.renderInline(r.title)}</h2>`,
+      `<section><h2>${inline(r.title)}</h2>`,
       html(r.change),
       `<div class="guess">${html(withBlanks(`**Guess.** ${r.question}`, source))}`,
       `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
@@ -116,55 +87,33 @@ function pagesOf(chapter, exam) {
     // A number at the beginning, "257.", would begin a list.
     const brought = rungs.map((r) => {
       const then = r.now && `\n\n*Then the limit is:* ${firstParagraph(r.now)}`
-      return `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
+      return `<section><h2>${inline(r.title)}</h2>\n${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
     })
     page('summary', 'summary', `<div class="rungs">${brought.join('\n')}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}`)
   }
   const room = '<div class="room"></div>'
   page('questions', 'questions', signed + numbered(exam.map((e) => html(e.question) + room)))
-  const measured = rungs.map((r) => `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(`**Guess.** ${r.question}\n\n${r.answer}`)}</section>`)
+  const measured = rungs.map((r) => `<section><h2>${inline(r.title)}</h2>\n${html(`**Guess.** ${r.question}\n\n${r.answer}`)}</section>`)
   const answers = numbered(exam.map((e) => `${html(e.question)}<div class="answer">${html(e.answer)}</div>`))
   const both = rungs.length > 0 ? [`<h1 class="part">Predictions</h1>`, ...measured, '<h1 class="part">Questions</h1>'] : []
   page('key', 'key, for the teacher', [...both, answers].join('\n'))
   return pages
 }
 
-const document = ({ title, body }) => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${style}</style></head>
-<body><h1>${title}</h1>
-${body}
-</body></html>
-`
-
-async function print(names) {
-  const chromium = await openChromium(packages)
-  const tab = await chromium.newPage()
-  for (const name of names) {
-    await tab.goto(pathToFileURL(resolve(folder, `${name}.html`)))
-    const pdf = await tab.pdf({ preferCSSPageSize: true, printBackground: true })
-    writeFileSync(join(folder, `${name}.pdf`), pdf)
-    const pages = Buffer.from(pdf).toString('latin1').match(/\/Type \/Page\b/g).length
-    if (name.endsWith('_summary') && pages !== 1) problems.push(`${name}.pdf: ${pages} pages: a summary has one`)
-  }
-  await chromium.close()
-}
-
-mkdirSync(folder, { recursive: true })
 const problems = []
 const exams = examQuestions()
-const names = []
+const pages = {}
 for (const chapter of chapters) {
-  const exam = exams.get(chapter.slice(0, 2)) ?? []
+  const exam = (exams.get(chapter.slice(0, 2)) ?? []).map(asWritten)
   if (exam.length !== 5 || exam.some((e) => !e.answer)) {
     problems.push(`${QUESTIONS}: chapter ${chapter.slice(0, 2)} has ${exam.length} questions, ${exam.filter((e) => e.answer).length} of them with an answer: a handout has five`)
     continue
   }
-  for (const [name, page] of Object.entries(pagesOf(chapter, exam))) {
-    writeFileSync(join(folder, `${name}.html`), document(page))
-    names.push(name)
-  }
+  Object.assign(pages, pagesOf(chapter, exam))
 }
-if (process.env.CHROME_PATH) await print(names)
+for (const [name, count] of Object.entries(await writePages(packages, folder, pages))) {
+  if (name.endsWith('_summary') && count !== 1) problems.push(`${name}.pdf: ${count} pages: a summary has one`)
+}
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exitCode = 1
