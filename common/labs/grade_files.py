@@ -143,7 +143,7 @@ def grades(labs, names, results, about, backend, notes, not_kept_out, roster, ha
         students.append(
             {
                 "name": shown(name),
-                "person": roster.people.get(name, {}),
+                "person": roster.people.get(name) or ({"ID": handed[name].number} if name in handed and handed[name].number else {}),
                 "points": earned,
                 "possible": sum(lab.points for lab in labs),
                 "exercises": exercises,

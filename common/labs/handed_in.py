@@ -89,7 +89,7 @@ class Class:
             student = self.student(name)
             if late and not student.returns:
                 student.note("handed in late, says Canvas")
-            student.returns, student.number = f"{name}_{file}_", number
+            student.returns, student.number = f"{name}_{file}_", number if number.isdigit() else ""
             below = [rest]
         elif below:
             student = self.student(top)

@@ -116,6 +116,10 @@ with open(f"{scratch}/students.csv", "w") as file:
     file.write("Student,ID,SIS User ID,SIS Login ID,Section\nLovelace Ada,901,,ada,\n")
 roster = class_folder.Roster(scratch, ["lovelaceada_901"], {"901": "lovelaceada_901"})
 assert list(roster.people) == ["lovelaceada_901"], roster.people
+# Without it the table for Canvas has the numbers that the files came with.
+names = ["bobo_902", "anon_aB3dE"]
+grades = grade_files.grades([], names, {}, {name: [] for name in names}, "cpu", [], "", class_folder.Roster(f"{scratch}/class", names, {}), found.students)
+assert [line.split(",")[:4] for line in grade_files.canvas(grades).split("\n")[2:4]] == [["bobo_902", "902", "", "bobo_902"], ["anon_aB3dE", "", "", "anon_aB3dE"]]
 PYTHON
 
 test_case "archives and folders of students, below one folder or not; a plain class is left as it is"
