@@ -26,8 +26,9 @@ from .submission import MAX_BYTES
 
 MIB = 1 << 20
 LARGEST = 8 * MIB  # of an archive in an archive
-UNPACKED = 32 * MIB  # of one student
+UNPACKED = 8 * MIB  # of one student
 ENTRIES = 200_000  # of a class
+LONGEST = 200  # bytes of a name
 READING = (20, 2 << 30)  # seconds of CPU time and memory for a student's archive
 MOODLE = re.compile(r"(.+_\d+)_assignsubmission_([a-z]+)(?:_(.*))?", re.S)
 CANVAS = re.compile(r"((?!LATE_)\w+?_)?(LATE_)?(anon_\w+?|\d+)_(\d+)_(.+)", re.S)
@@ -41,7 +42,7 @@ class Student:
         self.notes, self.unpacked, self.returns, self.number = [], 0, "", ""
 
     def note(self, text):
-        if len(self.notes) < 20:
+        if len(self.notes) < 20 and text not in self.notes:
             self.notes.append(text)
 
 
@@ -52,7 +53,7 @@ class Class:
         self.students, self.notes, self.entries = {}, [], 0
 
     def note(self, text):
-        if len(self.notes) < 20:
+        if len(self.notes) < 20 and text not in self.notes:
             self.notes.append(text)
 
     def take(self, parts, size, read):
@@ -75,6 +76,8 @@ class Class:
     def owner(self, parts):
         """(the student, the path without the student), or (None, a note)."""
         top, below = parts[0], parts[1:]
+        if len(os.fsencode(top)) > LONGEST:
+            return None, f"{shown(top)[:80]}: its name is too long, ignored"
         moodle, canvas = MOODLE.fullmatch(top), None if below else CANVAS.fullmatch(top)
         if moodle:
             name, plugin, rest = moodle.groups()
@@ -108,7 +111,7 @@ class Class:
 def keep(student, parts, size, read):
     """Takes the file, if it can be an exercise; of another one its name."""
     path = "/".join(parts)
-    if len(parts) > DEEPEST or any(len(os.fsencode(part)) > 200 for part in parts):
+    if len(parts) > DEEPEST or any(len(os.fsencode(part)) > LONGEST for part in parts):
         student.note(f"{shown(path)[:80]}: its path is too long, ignored")
     elif path in student.files:
         student.note(f"{shown(path)}: comes twice, the second was ignored")
@@ -117,9 +120,12 @@ def keep(student, parts, size, read):
     elif student.unpacked + min(size, MAX_BYTES) > UNPACKED:
         student.note(f"{shown(path)}: more than {UNPACKED // MIB} MiB in all, ignored")
     else:
-        # One byte more than a submission may have, so that it is refused by its length.
-        student.files[path] = read(MAX_BYTES + 1)
-        student.unpacked += len(student.files[path])
+        try:
+            # One byte more than a submission may have, so that it is refused by its length.
+            student.files[path] = read(MAX_BYTES + 1)
+            student.unpacked += len(student.files[path])
+        except BROKEN as error:
+            student.note(f"{shown(path)}: cannot be read: {shown(str(error))[:80]}")
 
 
 def unpack(student, parts, size, read):

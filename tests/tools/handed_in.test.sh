@@ -194,7 +194,7 @@ place = "05_shared_tree_reduction/ex1_block_sum.cu"
 assert tree[f"huge_1/{place}"] == (256 << 10) + 1
 assert f"lying_2/{place}" not in tree or tree[f"lying_2/{place}"] <= (256 << 10) + 1
 assert "more than 2000 files" in notes_of(found, "many_3") and len(found.students["many_3"].files) == 2000
-assert "more than 32 MiB in all" in notes_of(found, "wide_4") and found.students["wide_4"].unpacked <= 32 << 20
+assert "more than 8 MiB in all" in notes_of(found, "wide_4") and found.students["wide_4"].unpacked <= 8 << 20
 assert "an archive in an archive, ignored" in notes_of(found, "deep_5") and "path is too long" in notes_of(found, "deep_5")
 assert "comes twice" in notes_of(found, "twice_6") and tree[f"twice_6/{place}"] == 3
 assert "an archive of 9 MiB, at most 8" in notes_of(found, "large_7")
@@ -216,11 +216,18 @@ bent = bytearray(whole)
 bent[bent.index(b"PK\x03\x04") + 50] ^= 0xFF
 found = given(stored({
     "cut_1_assignsubmission_file/a.zip": whole[:-30], "locked_2_assignsubmission_file/a.zip": bytes(locked), "rare_3_assignsubmission_file/a.zip": packed.getvalue(),
-    "bent_4_assignsubmission_file/a.zip": bytes(bent), "none_5_assignsubmission_file/a.zip": b"no archive", "fine_6_assignsubmission_file/ex1_block_sum.cu": "fine",
+    "bent_4_assignsubmission_file/a.zip": bytes(bent), "n" * 250 + "_7_assignsubmission_file/ex1_block_sum.cu": "x", "none_5_assignsubmission_file/a.zip": b"no archive", "fine_6_assignsubmission_file/ex1_block_sum.cu": "fine",
 }))
 assert [path for path, size in tree.items() if size] == ["fine_6/05_shared_tree_reduction/ex1_block_sum.cu"], tree
-for name, why in (("cut_1", "no archive that can be read"), ("locked_2", "has a password"), ("rare_3", "packed in a rare way"), ("bent_4", "no archive that can be read"), ("none_5", "not a zip file")):
+for name, why in (("cut_1", "no archive that can be read"), ("locked_2", "has a password"), ("rare_3", "packed in a rare way"), ("bent_4", "cannot be read"), ("none_5", "not a zip file")):
     assert why in notes_of(found, name), (name, notes_of(found, name))
+assert found.notes == ["n" * 80 + ": its name is too long, ignored"], found.notes
+# One file of the class that is spoiled is one student's.
+os.rename(f"{scratch}/class", f"{scratch}.before")
+spoiled = bytearray(archive({"bad_1_assignsubmission_file/ex1_block_sum.cu": "x" * 5000, "fine_2_assignsubmission_file/ex1_block_sum.cu": "fine"}))
+spoiled[spoiled.index(b"ex1_block_sum.cu") + 25] ^= 0xFF
+found = given(stored(bytes(spoiled)))
+assert tree == {"fine_2/05_shared_tree_reduction/ex1_block_sum.cu": 4} and "cannot be read" in notes_of(found, "bad_1"), (tree, found.students["bad_1"].notes)
 try:
     handed_in.lay_out(stored(b"no archive"), LABS, scratch)
     raise SystemExit("it was read")
