@@ -66,6 +66,9 @@ needs.debug = backend rules
 debug: $$(if $$(ONE)$$(FILE),$$(DEBUGGED))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
 	$(direct)$(call as_env,BLOCK THREAD) $(DEBUG) -- $(RUN_ARGS)
 
+notebook:  ## a chapter and its labs as a notebook, for a borrowed GPU: make notebook CH=05 makes build/05.ipynb
+	@$(python) tools.own.notebook $(or $(ONE),$(error make notebook: which chapter? CH=05)) build/$(call number_of,$(ONE)).ipynb
+
 ##@ Labs
 needs.lab = backend
 lab:  ## the next exercise: copy it to work/, check it; CH=05 EX=1 for a certain one

@@ -637,14 +637,15 @@ sed -i.orig 's/lab 05 3/talk 120: long/' "$scratch/notes/chapters/README.md"
 run in_notes --check
 expect_output "121 minutes without a pause, up to: deck course slides 1-1: again; at most 120"
 cat >"$scratch/notes/chapters/README.md" <<'END'
-<!-- weeks: lecture="15" lab="50" words="besides" rows="05 | 05: tea | a walk" -->
+<!-- weeks: lecture="15" lab="50" words="besides" rows="05 | 05 + 05: tea | a walk" -->
 <!-- end -->
 END
 run in_notes
 expect_status 0
 output=$(cat "$scratch/notes/chapters/README.md")
-expect_output '| 1        | 05 (13)  | 05 (50); tea | a walk  |'
-expect_output '| together | 13       | 50           | '
+expect_output '| 1            | 05 (13)  | 05 (50); at home 05; tea |           1.5 |            | a walk  |'
+expect_output '| a week later |          |                          |               | 05, 05 (4) |         |'
+expect_output '| together     | 13       | 50                       |           1.5 | 4 points   |         |'
 refused() { # EDIT MESSAGE
   sed -i.orig "$1" "$scratch/notes/chapters/README.md"
   answers 1 "chapters/README.md:1: weeks: $2" run in_notes --check
@@ -653,7 +654,7 @@ refused() { # EDIT MESSAGE
 refused 's/lecture="15"/lecture="12"/' "lecture 05 takes 13 minutes, more than 12"
 refused 's/lab="50"/lab="49"/' "lab 05 takes 50 minutes, more than 49"
 refused 's/rows="05/rows="05, 05/' "lecture 05 is held twice"
-refused 's/| a walk//' "not a week: 05 | 05: tea; expected as in: "
+refused 's/| a walk//' "not a week: 05 | 05 + 05: tea; expected as in: "
 sed -i.orig 's/12 min/11 min/' "$scratch/notes/slides/05_sum.md"
 run in_notes --check
 expect_output "chapters/README.md:1: weeks drifted from the decks' notes"

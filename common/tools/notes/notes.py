@@ -64,9 +64,11 @@ Markers:
     numbers all of them), a pause, or anything else. It is refused if it ends late, or if more than two hours
     have no pause.
 
-<!-- weeks: lecture="90" lab="160" words="HEADER" rows="01 02, 03 | 01 02: more is homework | WORDS; 04 | 03 | " -->
-    A table with a row for each week: its lectures, with commas between them, its lab session, and words. It is
-    refused if a lecture or a session takes more minutes than that, or if a chapter comes twice.
+<!-- weeks: lecture="90" lab="160" words="HEADER" rows="01 02, 03 | 01 02 + 03: WORDS | WORDS; 04 | 04 | " -->
+    A table with a row for each week: its lectures, with commas between them, its lab session and, after +, labs to
+    do at home, and words. It adds the hours at home, half of one for each lesson and those labs, and which labs are
+    handed in by then, with their points. It is refused if a lecture or a session takes more minutes than that, or
+    if a chapter comes twice.
 
 <!-- features: works -->
     What of CUDA works without a GPU, as lines above the backend's tests say, or, with `refused`, what is refused
