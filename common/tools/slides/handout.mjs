@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openChromium } from '../site/browser.mjs'
 import { guessIn, headings, sections, withoutComments } from '../site/markdown.mjs'
+import { origin } from './origin.mjs'
 import { cuda } from '../site/cuda_words.mjs'
 
 const QUESTIONS = 'chapters/exam_questions.md'
@@ -133,7 +134,7 @@ const document = ({ title, body }) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${style}</style></head>
 <body><h1>${title}</h1>
 ${body}
-</body></html>
+${origin({ onPaper: true })}</body></html>
 `
 
 async function print(names) {
