@@ -517,6 +517,9 @@ expect_output '| guess, then unfold what was measured on NVIDIA H200'
 expect_output '| <details><summary>are &lt; and &gt; escaped?</summary>2,049 GB/s</details> |'
 sed -i.orig 's/folded/hidden/' "$scratch/notes/README.md"
 answers 1 'answers="hidden": only "folded" is known' run in_notes README.md
+sed -i.orig 's/hidden/folded/' "$scratch/notes/README.md"
+printf '<details><summary><b>Guess.</b> How fast?</summary>\n\n2,049<!--=fast rate--> GB/s.\n\n</details>\n' >>"$chapter/README.md"
+answers 1 "the headline of chapters/05_sum/README.md shows fast rate, which answers a guess there" run in_notes README.md
 rm "$scratch/notes/README.md"*
 mv "$scratch/kept.md" "$chapter/README.md"
 mv "$scratch/kept.cu" "$chapter/sum.cu"

@@ -227,6 +227,21 @@ expect_status 0
 page=$(cat "$house/build/slides/05_sum.html")
 expect "one" [ "$(grep -o ' data-explore="' <<<"$page" | wc -l)" -eq 1 ]
 expect "its modules inside" has "$page" '<script type="module" src="data:text/javascript;base64,'
+expect "the last slide names authors and licences" [ "$(grep -c 'The CUDA Tutorial authors.*CC BY 4.0.*MIT License' <<<"$page")" -eq 1 ]
+
+test_case "an address of a repository loses what is private in it"
+run node --input-type=module -e "
+import { pageOf } from '$root/common/tools/slides/origin.mjs'
+console.log(process.argv.slice(1).map(pageOf).join(' '))" https://me:secret@host.org/o/n.git git@host.org:o/n.git ssh://git@host.org:22/o/n /srv/n.git
+expect "three pages, and none for a folder: $out" [ "$out" = "https://host.org/o/n https://host.org/o/n https://host.org/o/n " ]
+
+test_case "a deck in which nothing shows that a figure can be pressed is found"
+write_deck "<style>.explore { visibility: hidden }</style>
+
+![w:200 a figure](../$loads/figures/accesses.svg)"
+answers 1 "slide 2: nothing shows that a picture can be explored" run in_house check
+
+test_case "a picture that only says that it can be explored is found"
 write_deck '<img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2240%22 height=%2240%22/%3E" alt="a figure" data-explore="none" tabindex="0" style="width: 40px; height: 40px; align-self: start">'
 complains_in_a_line 1 "slide 2: a picture cannot be explored" run in_house check
 
@@ -376,6 +391,7 @@ make_handout
 expect_status 0
 expect_one_line
 pages=$house/build/handout
+expect "each names authors and licences" [ "$(grep -l 'The CUDA Tutorial authors.*CC BY 4.0.*MIT License' "$pages"/*.html | wc -l)" -eq 4 ]
 output=$(cat "$pages/05_predictions.html")
 expect_output "<code>a</code> becomes <code>b</code>."
 expect_output "How many times as fast?"

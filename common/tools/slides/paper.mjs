@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openChromium } from '../site/browser.mjs'
 import { cuda } from '../site/cuda_words.mjs'
+import { origin } from './origin.mjs'
 
 export const field = (name, size) => `<span class="field ${size}">${name}</span>`
 export const numbered = (items, first = 1) => `<ol class="questions" start="${first}">${items.map((i) => `<li>${i}</li>`).join('\n')}</ol>`
@@ -26,7 +27,7 @@ const document = ({ title, body }, style) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${style}</style></head>
 <body><h1>${title}</h1>
 ${body}
-</body></html>
+${origin({ onPaper: true })}</body></html>
 `
 
 /** Writes { name: { title, body } } into the folder. Returns { name: how many pages }, of those that were printed. */

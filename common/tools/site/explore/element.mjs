@@ -96,7 +96,8 @@ class ExploreFigure extends HTMLElement {
       if (!this.figure.press || !event.buttons) return
       this.pause()
       const { left, top, width } = this.svg.getBoundingClientRect()
-      this.change(this.figure.press({ x: event.clientX - left, y: event.clientY - top }, this.state, data, width))
+      const scale = this.svg.clientWidth / width // less than 1 where the figure is magnified
+      this.change(this.figure.press({ x: (event.clientX - left) * scale, y: (event.clientY - top) * scale }, this.state, data, width * scale))
     }
     this.setAttribute('ready', '')
     new ResizeObserver(() => this.draw()).observe(box)
