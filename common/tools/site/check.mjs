@@ -114,7 +114,7 @@ async function lookAtGuesses(page, file) {
   await lookAtContrast(page, file, WIDE.width)
 
   // By keyboard: the key that moves the focus leads from the field to both buttons.
-  const fields = await page.$$('.guess-first:first-of-type .guess-entry input')
+  const fields = await (await page.$('.guess-first')).$$('.guess-entry input')
   await (fields.at(-1) ?? (await page.$('.guess-form input'))).focus()
   const way = []
   for (let i = 0; i < 2; i++) {
