@@ -21,11 +21,15 @@ Short, and with {{ braces }}.
 
 [Chapter 03](chapters/03_coalesced_threads/README.md#what-it-is-a-question), [the zoo](tests/zoo), [elsewhere](https://example.org/).
 
+<details><summary>Which is faster?</summary>
+
 | chapter | what changed | GB/s on an H200 |
 |---|---|---:|
 | 02 | a chapter that is not here | 1 |
 | 03 | one block; more | 1,000.0<!--=a GB/s--> |
 | 03 | four loads | 2,500 |
+
+</details>
 END
 cat >"$tree/$chapter/README.md" <<'END'
 # 03 · Coalesced threads
@@ -65,11 +69,27 @@ __global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
 ![Four loads](figures/accesses.svg)
 
 ![A square](figures/square.svg) and [its program](coalesced_threads.cu), [numbers](results/h200.csv).
+
+## A warp
+
+Half of the warp.
+
+![Two halves](figures/halves.svg)
+
+| bug | symptom | who finds it |
+|---|---|---|
+| No barrier, which the block needs | `wrong sums` now and then, on some machines | the race detector |
+
+| version | what it is | time [ms] |
+|---|---|---:|
+| `a` | words | 1 |
 END
 cat >"$tree/chapters/GLOSSARY.md" <<'END'
 # Glossary
 
 <a id="bank"></a>**bank**: One "part" of `a * b`, *so* said. [03](03_coalesced_threads/README.md) <!-- also: banks -->
+
+<a id="warp"></a>**warp**: 32 threads, of which a lesson speaks more often. [03](03_coalesced_threads/README.md)
 END
 cat >"$tree/$chapter/lab_notes.md" <<'END'
 # 03 · Lab notes
@@ -162,6 +182,7 @@ Look at the lines that are marked.
 END
 echo '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><path d="M4 4h30v30H4z"/></svg>' >"$tree/$chapter/figures/square.svg"
 cp "$tree/$chapter/figures/square.svg" "$tree/$chapter/figures/accesses.svg"
+sed 's/<svg /<svg data-panels="0 0 20 30, 20 0 20 30, 10 30 30 10" /' "$tree/$chapter/figures/square.svg" >"$tree/$chapter/figures/halves.svg"
 cp $chapter/results/xray.csv "$tree/$chapter/results/"
 printf 'device,version,rate\nH200,a,1.5\nH200,"b, c",20\n' >"$tree/$chapter/results/h200.csv"
 printf '// SPDX-License-Identifier: MIT\nint main() {}\n' |
@@ -235,8 +256,8 @@ if has "$output" "npm could not install"; then
   exit
 fi
 expect_failure
-expect_output "README.md:13: dead link gone.md"
-expect_output "README.md:13: dead link $chapter/README.md#nothing: no such heading"
+expect_output "README.md:17: dead link gone.md"
+expect_output "README.md:17: dead link $chapter/README.md#nothing: no such heading"
 expect "no site" [ ! -e "$built" ]
 cp "$scratch/README.md" "$tree/README.md"
 
@@ -259,7 +280,8 @@ expect "GitHub's anchor" has "$(html $chapter/index.html)" 'id="what-it-is-a-que
 expect "a link to it" has "$(html index.html)" "$chapter/#what-it-is-a-question"
 expect "the base path" has "$(html index.html)" '"/course/assets/'
 
-test_case "the front page begins with bars as long as its table's numbers, each a link to its chapter"
+test_case "above the front page's table stand bars as long as its numbers, each a link to its chapter, in the same fold"
+expect "the fold" grep -q '<details><summary>Which is faster?</summary><p class="ladder-title">' <<<"$(html index.html | tr -d '\n')"
 bars=$(html index.html | tr -d '\n')
 expect "two bars" [ "$(grep -o 'class="bar"' <<<"$bars" | wc -l)" -eq 2 ]
 for bar in '03 · one block</span><span class="bar"><span style="width:40.00%;">' '03 · four loads</span><span class="bar"><span style="width:100.00%;">'; do
@@ -367,6 +389,16 @@ expect "one of the two" grep -q '<explore-figure src="/course/[^"]*/accesses.jso
 expect "no other" [ "$(grep -o '<explore-figure' <<<"$notes" | wc -l)" -eq 1 ]
 expect "what X-ray traced" has "$(html $chapter/figures/accesses.json)" '"label":"x[4 * t]","state":{"offset":0,"stride":4}'
 
+test_case "for a phone a figure of two panels has a view of each, and a table of words the name of each cell's column"
+flat=$(tr -d '\n' <<<"$notes")
+expect "three views" [ "$(grep -o 'halves[^"]*.svg#svgView(viewBox(' <<<"$notes" | wc -l)" -eq 3 ]
+expect "all to one scale" grep -q 'style="width:66.7%;aspect-ratio:20/30;".*style="width:100.0%;aspect-ratio:30/10;"' <<<"$flat"
+expect "one table of words" [ "$(grep -o 'class="cards"' <<<"$notes" | wc -l)" -eq 1 ]
+expect "the column's name" has "$notes" '<td data-column="who finds it">the race detector</td>'
+
+test_case "a term of the glossary is a heading with the term's own anchor"
+expect "the heading" grep -q '<h3 id="warp" class="term" tabindex="-1">warp <a class="header-anchor" href="#warp"' <<<"$(html chapters/GLOSSARY.html)"
+
 test_case "a page of measurements says once what is the same in every row"
 expect "the device apart" has "$(html $chapter/results/h200.csv.html)" "<dt>device</dt><dd>H200</dd>"
 expect "a quoted field" has "$(html $chapter/results/h200.csv.html)" "<td>b, c</td>"
@@ -457,6 +489,13 @@ expect_output "after the space bar the sidebar says nothing"
 test_case "the look finds a term without its sentence"
 guess_says '.term-box { left: -1px !important }' 'focusin' 'focusless' "at 1280 px, with the focus on it, the sentence of the first term does not show" \
   "under the pointer the sentence of the first term leaves the window"
+test_case "the look finds what a phone cuts off without saying so"
+guess_says '.more-right { mask-image: none !important } .cards td::before { content: none !important } .panels { display: none !important }' - - \
+  "no shade says that it goes on: <pre>" "a cell of a card does not name its column: <td>" "the panels of a figure do not stand below each other: Two halves"
+test_case "the look finds a missing page that leads nowhere"
+sed 's#missing vp-doc#other#' "$scratch/theme.js" >"$theme"
+site_sh check
+expect_output "404.html: does not lead into the course"
 cp "$scratch/theme.js" "$theme"
 
 element=$(ls "$built"/assets/chunks/element.*.js)
@@ -475,6 +514,15 @@ cp "$scratch/style.css" "$style"
 
 # break_page HTML: puts it at the end of the chapter's page
 break_page() { printf '%s\n' "$1" >>"$built/$chapter/index.html"; }
+test_case "the look finds a search that has a lesson before the glossary"
+cp -R "$built" "$scratch/whole"
+find "$built" -name '*.html' -exec sed -i.bak 's/? 10 : 1/? 0.01 : 1/' {} +
+site_sh check
+expect_output 'search: "warp" does not find its entry in the glossary first'
+rm -rf "$built" && cp -R "$scratch/whole" "$built"
+
+# What the first page loads, and shows first.
+{ printf '<!-- '; head -c 500000 /dev/urandom | base64; echo '--><style>.actions { margin-top: 900px !important }</style><main><span class="bar">-</span></main>'; } >>"$built/index.html"
 break_page '<p><a href="/course/gone.html">broken link</a> <a href="/course/#gone">broken anchor</a></p>'
 break_page '<main><img src="/course/gone.png" alt="there"><img src="/course/favicon.svg"></main>'
 break_page '<script>console.error("a complaint"); setTimeout(() => missing(), 0)</script>'
@@ -507,6 +555,9 @@ finds "text without contrast, light and dark" "$page: \"faint words\" has a cont
   "(1280 px light, 1280 px dark, 1920 px light, 1920 px dark, 390 px light, 390 px dark)"
 finds "a comment that shows" "$page: a comment shows"
 finds "a search that does not find" "\"coalesced\" does not find chapters/03_"
+finds "a first page that is heavy" "index.html: loads more than 300 kB at first"
+finds "a first page that does not say where to begin, and answers a guess" "index.html: where to begin is below the first screen" \
+  "index.html: a picture stands outside of a fold"
 test_case "the look says one line for each thing that is wrong"
 output=$looked
-expect "12 lines" [ "$(lines_in "$looked")" -eq 12 ]
+expect "15 lines" [ "$(lines_in "$looked")" -eq 15 ]
