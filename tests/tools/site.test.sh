@@ -45,8 +45,8 @@ cat >"$tree/$chapter/README.md" <<'END'
 ## Another
 
 <!-- guess
-- The first | It comes `before`.
 = The second
+- The first | It comes `before`.
 -->
 <details><summary><b>Guess.</b> Which of <em>two</em>?</summary>
 
@@ -300,6 +300,7 @@ notes=$(html $chapter/index.html)
 expect "two guesses" [ "$(grep -o 'class="guess-first guess"' <<<"$notes" | wc -l)" -eq 2 ]
 expect "no fold" has_not "$notes" "<details"
 expect "the question before the form" grep -q 'Which of <em>two</em>?</p>.*<form class="guess-form chooses".*The reckoning.*The second' <<<"$(tr -d '\n' <<<"$notes")"
+expect "the choices in alphabetical order" grep -q '<form class="guess-form chooses".*The first.*The second.*The reckoning' <<<"$(tr -d '\n' <<<"$notes")"
 expect "the next section does not wait" grep -q 'Another reason.</p></div></div>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
 
 test_case "an answer in a guess's own fold waits, and is what a guess is compared with"

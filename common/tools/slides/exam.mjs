@@ -89,7 +89,7 @@ ${listed((q) => `${html(`${q.question}\n\n*${worth(q.points)}*`)}<div class="roo
   },
   [`${name}_key`]: {
     title: `Exam ${seed}: key, for the teacher`,
-    body: `${head}<p>Made by <code>make exam CH=${ch} SEED=${seed} TIME=${minutes}</code>. A point is for each thing that is asked.</p>
+    body: `${head}<p>Made by <code>make exam CH=${ch} SEED=${seed} TIME=${minutes}</code>. Points are for results, for the steps that lead to them, and for reasons.</p>
 ${listed((q) => `${html(`${q.question}\n\n*${worth(q.points)}*`)}<div class="answer">${html(q.answer)}</div>`)}`,
   },
 })

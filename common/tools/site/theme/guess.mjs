@@ -60,6 +60,12 @@ function numberOf({ value, unit = '', label = '' }, id, alone, words) {
   }
 }
 
+/** The places of the choices in alphabetical order: the one in the file may give the right one away. */
+function alphabetical(choices) {
+  const words = choices.map(({ text }) => text.replace(/<[^>]*>/g, ''))
+  return choices.map((_, i) => i).sort((a, b) => words[a].localeCompare(words[b], 'en', { numeric: true }))
+}
+
 // What a guess and a question of the quiz say.
 const WORDS = {
   guess: { your: 'Your guess', right: 'It is', is: 'It is', exact: '1', others: 'Others might think', again: 'Guess again', group: 'Guess and result' },
@@ -76,6 +82,7 @@ function question(kind) {
     props: { name: String, asked: String },
     setup(props, { slots }) {
       const { numbers, choices } = JSON.parse(props.asked)
+      const order = choices && alphabetical(choices)
       const key = `${kind} ${props.name}`
       const id = `${kind}-${props.name.replace(/^.*#/, '').replace(/\W+/g, '-')}`
       const fields = (numbers ?? []).map((asked, i) => numberOf(asked, i ? `${id}-${i + 1}` : id, numbers.length === 1, words))
@@ -130,14 +137,14 @@ function question(kind) {
           }),
           field.behind ? h('span', field.behind) : null,
         ])
-      const option = ({ text }, i) =>
+      const option = (i) =>
         h('label', { class: 'guess-choice' }, [
           h('input', { type: 'radio', name: id, value: `${i + 1}`, checked: chosen.value === `${i + 1}`, required: true, onChange: () => (chosen.value = `${i + 1}`) }),
-          h('span', { innerHTML: text }),
+          h('span', { innerHTML: choices[i].text }),
         ])
       const form = () =>
         h('form', { class: ['guess-form', { chooses: choices }], novalidate: !choices, onSubmit: submit }, [
-          choices ? h('fieldset', [h('legend', words.your), ...choices.map(option)]) : fields.map(entry),
+          choices ? h('fieldset', [h('legend', words.your), ...order.map(option)]) : fields.map(entry),
           h('span', { class: 'guess-buttons' }, buttons()),
           h('span', { class: 'guess-complaint', id: `${id}-complaint`, role: 'alert' }, complaint.value),
         ])
@@ -156,7 +163,7 @@ function question(kind) {
           ]),
           h('div', { class: 'guess-others' }, [
             h('p', words.others),
-            h('ul', choices.flatMap(({ text, why }, i) => (why ? [h('li', { class: { yours: i === yours }, innerHTML: `<b>${text}</b>: ${why}` })] : []))),
+            h('ul', order.filter((i) => i !== is).map((i) => h('li', { class: { yours: i === yours }, innerHTML: `<b>${choices[i].text}</b>: ${choices[i].why}` }))),
           ]),
         ]
       }
