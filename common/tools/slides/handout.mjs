@@ -3,7 +3,8 @@
 // its README.md, the exam questions from chapters/exam_questions.md:
 //
 //   NN_predictions  for everybody, before: each rung's question, with room for a guess
-//   NN_summary      for everybody, after: one page, what each rung brought and what limits each version
+//   NN_summary      for everybody, after: one page that stands alone: the chapter's question, its last figure, what was asked
+//                   and what was found at each rung, what to keep and what limits each version
 //   NN_questions    for everybody: five exam questions, with room for answers
 //   NN_key          for the teacher: the measured numbers with their reasons, and the answers
 //
@@ -15,10 +16,12 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openChromium } from '../site/browser.mjs'
-import { guessIn, headings, sections, withoutComments } from '../site/markdown.mjs'
+import { guessIn, headings, links, sections, withoutComments } from '../site/markdown.mjs'
 import { origin } from './origin.mjs'
 import { cuda } from '../site/cuda_words.mjs'
 
+// How a summary is fitted on its page: the figure's height in mm, and the size of everything.
+const FITS = [[70, 1], [50, 1], [60, 0.9], [45, 0.9], [45, 0.82], [38, 0.82], [34, 0.77]]
 const QUESTIONS = 'chapters/exam_questions.md'
 const [packages, folder, ...chapters] = process.argv.slice(2)
 const need = createRequire(resolve(packages, 'package.json'))
@@ -40,7 +43,26 @@ function labelled(text, label) {
   return rest.split(/^\*\*(?:The |Why|What |Guess)[^*]*\.\*\*/m)[0].trim()
 }
 
-const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0]
+/** Paragraphs, lists, tables and fences, one after the other. */
+const blocks = (text) => text.trim().match(/^(```+)[^]*?^\1$|^(?!```)(?:.*\S.*(?:\n|$))+/gm) ?? []
+const firstParagraph = (text) => blocks(text)[0]?.trim() ?? ''
+
+/** The beginning of an answer up to the end of a sentence: not a colon, and neither code nor a table alone. */
+function firstSentences(text) {
+  const all = blocks(text)
+  const isSentence = (block) => /^[^`|]/.test(block) && !/:\s*$/.test(block)
+  let end = all.findIndex(isSentence)
+  if (end > 0 && /:\s*$/.test(all[0])) end = 1 // what the colon announces is enough
+  return all.slice(0, (end < 0 ? all.length : end) + 1).map((block) => block.trim()).join('\n\n')
+}
+
+/** The last figure of a lesson, with its text alternative below it. */
+function lastFigure(lesson, chapter) {
+  const image = links(lesson).filter(({ image, target }) => image && /^figures\/.*\.svg$/.test(target)).at(-1)
+  if (!image) return ''
+  const data = readFileSync(`chapters/${chapter}/${image.target}`, 'base64')
+  return `<figure><img src="data:image/svg+xml;base64,${data}" alt=""><figcaption>${markdown.renderInline(image.alt)}.</figcaption></figure>`
+}
 
 /** The last code before a question, and the paragraph that leads to it. */
 function lastCode(before) {
@@ -57,7 +79,7 @@ function rungsOf(lesson) {
     if (!guess) return []
     if (guess.told) {
       const told = guess.rest.slice(0, guess.why)
-      return [{ title, change: lastCode(guess.before), question: guess.question, answer: told, number: firstParagraph(told), now: '' }]
+      return [{ title, change: lastCode(guess.before), question: guess.question, answer: told, number: firstSentences(told), now: '' }]
     }
     const answer = guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
     const number = labelled(guess.rest, 'The number.')
@@ -103,6 +125,8 @@ function pagesOf(chapter, exam) {
   const pages = {}
   const page = (name, what, body) => (pages[`${chapter.slice(0, 2)}_${name}`] = { title: `${title}: ${what}`, body })
   const signed = `<p>${field('Name', 'wide')}${field('Date', 'narrow')}</p>`
+  const opening = lesson.slice(0, sections(lesson)[0].at).replace(/^# .*\n/m, '').trim()
+  const about = html(firstParagraph(opening || sections(lesson)[0].text.replace(/^.*\n/, '')))
   if (rungs.length > 0) {
     const asked = rungs.map((r) => [
       `<section><h2>${markdown.renderInline(r.title)}</h2>`,
@@ -110,16 +134,14 @@ function pagesOf(chapter, exam) {
       `<div class="guess">${html(withBlanks(`**Guess.** ${r.question}`, source))}`,
       `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
     ].join('\n'))
-    const opening = lesson.slice(0, sections(lesson)[0].at).replace(/^# .*\n/m, '').trim()
-    const about = html(firstParagraph(opening || sections(lesson)[0].text.replace(/^.*\n/, '')))
     const how = '<p>Write down each guess before the number is shown. How many times apart are the two, and why?</p>'
     page('predictions', 'predictions', [signed, about, how, ...asked].join('\n'))
     // A number at the beginning, "257.", would begin a list.
     const brought = rungs.map((r) => {
       const then = r.now && `\n\n*Then the limit is:* ${firstParagraph(r.now)}`
-      return `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
+      return `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(`*${r.question}*`)}${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
     })
-    page('summary', 'summary', `<div class="rungs">${brought.join('\n')}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}`)
+    page('summary', 'summary', `<div class="top"><div>${about}</div>${lastFigure(lesson, chapter)}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}\n<h2>Asked and found</h2>\n<div class="rungs">${brought.join('\n')}</div>`)
   }
   const room = '<div class="room"></div>'
   page('questions', 'questions', signed + numbered(exam.map((e) => html(e.question) + room)))
@@ -142,9 +164,15 @@ async function print(names) {
   const tab = await chromium.newPage()
   for (const name of names) {
     await tab.goto(pathToFileURL(resolve(folder, `${name}.html`)))
-    const pdf = await tab.pdf({ preferCSSPageSize: true, printBackground: true })
+    let pdf
+    let pages
+    for (const [height, scale] of name.endsWith('_summary') ? FITS : [[0, 1]]) {
+      await tab.evaluate((value) => document.body.style.setProperty('--figure', `${value}mm`), height)
+      pdf = await tab.pdf({ preferCSSPageSize: true, printBackground: true, scale })
+      pages = Buffer.from(pdf).toString('latin1').match(/\/Type \/Page\b/g).length
+      if (pages === 1) break
+    }
     writeFileSync(join(folder, `${name}.pdf`), pdf)
-    const pages = Buffer.from(pdf).toString('latin1').match(/\/Type \/Page\b/g).length
     if (name.endsWith('_summary') && pages !== 1) problems.push(`${name}.pdf: ${pages} pages: a summary has one`)
   }
   await chromium.close()
