@@ -378,6 +378,24 @@ A count says so.
 
 The story goes on.
 
+## Four
+
+<details><summary><b>Guess.</b> How do you count?</summary>
+
+One by one:
+
+```text
+1
+
+2
+```
+
+So it takes long.
+
+</details>
+
+![A square that is wider than high](figures/a.svg)
+
 ## What limits each version
 
 | version | what limits it |
@@ -407,6 +425,12 @@ expect_output "<p>3.07 times.</p>"
 expect_output "<p>257.</p>"
 expect_output "<p>421 of them.</p>"
 expect_no_output "A count"
+expect_output "How fast is a sum? See there."
+expect_output "<em>How many times as fast?</em>"
+expect_output '<figure><img src="data:image/svg+xml;base64,'
+expect_output "<figcaption>A square that is wider than high.</figcaption>"
+expect "what a colon announces, too" has "$(tr '\n' ' ' <<<"$output")" "<p>One by one:</p> <pre><code class=\"language-text\">1  2 </code></pre>"
+expect_no_output "So it takes long"
 expect_output "The memory."
 expect_output "<td>the memory</td>"
 output=$(cat "$pages/05_key.html")

@@ -3,7 +3,8 @@
 // its README.md, the exam questions from chapters/exam_questions.md:
 //
 //   NN_predictions  for everybody, before: each rung's question, with room for a guess
-//   NN_summary      for everybody, after: one page, what each rung brought and what limits each version
+//   NN_summary      for everybody, after: one page that stands alone: the chapter's question, its last figure, what was asked
+//                   and what was found at each rung, what to keep and what limits each version
 //   NN_questions    for everybody: five exam questions, with room for answers
 //   NN_key          for the teacher: the measured numbers with their reasons, and the answers
 //
@@ -11,7 +12,7 @@
 //
 // Writes HTML and, where CHROME_PATH names Chromium, PDF. What is wrong with the sources is printed, exit status 1.
 import { readFileSync } from 'node:fs'
-import { guessIn, headings, sections, withoutComments } from '../site/markdown.mjs'
+import { guessIn, headings, links, sections, withoutComments } from '../site/markdown.mjs'
 import { field, numbered, openMarkdown, writePages } from './paper.mjs'
 import { asWritten, examQuestions, QUESTIONS } from './questions.mjs'
 
@@ -26,7 +27,26 @@ function labelled(text, label) {
   return rest.split(/^\*\*(?:The |Why|What |Guess)[^*]*\.\*\*/m)[0].trim()
 }
 
-const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0]
+/** Paragraphs, lists, tables and fences, one after the other. */
+const blocks = (text) => text.trim().match(/^(```+)[^]*?^\1$|^(?!```)(?:.*\S.*(?:\n|$))+/gm) ?? []
+const firstParagraph = (text) => blocks(text)[0]?.trim() ?? ''
+
+/** The beginning of an answer up to the end of a sentence: not a colon, and neither code nor a table alone. */
+function firstSentences(text) {
+  const all = blocks(text)
+  const isSentence = (block) => /^[^`|]/.test(block) && !/:\s*$/.test(block)
+  let end = all.findIndex(isSentence)
+  if (end > 0 && /:\s*$/.test(all[0])) end = 1 // what the colon announces is enough
+  return all.slice(0, (end < 0 ? all.length : end) + 1).map((block) => block.trim()).join('\n\n')
+}
+
+/** The last figure of a lesson, with its text alternative below it. */
+function lastFigure(lesson, chapter) {
+  const image = links(lesson).filter(({ image, target }) => image && /^figures\/.*\.svg$/.test(target)).at(-1)
+  if (!image) return ''
+  const data = readFileSync(`chapters/${chapter}/${image.target}`, 'base64')
+  return `<figure><img src="data:image/svg+xml;base64,${data}" alt=""><figcaption>${markdown.renderInline(image.alt)}.</figcaption></figure>`
+}
 
 /** The last code before a question, and the paragraph that leads to it. */
 function lastCode(before) {
@@ -43,7 +63,7 @@ function rungsOf(lesson) {
     if (!guess) return []
     if (guess.told) {
       const told = guess.rest.slice(0, guess.why)
-      return [{ title, change: lastCode(guess.before), question: guess.question, answer: told, number: firstParagraph(told), now: '' }]
+      return [{ title, change: lastCode(guess.before), question: guess.question, answer: told, number: firstSentences(told), now: '' }]
     }
     const answer = guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
     const number = labelled(guess.rest, 'The number.')
@@ -71,8 +91,10 @@ function pagesOf(chapter, exam) {
   const kept = sections(lesson).find((s) => ['What to keep', 'What limits each version'].includes(s.title))
   const limits = kept?.text.replace(/^.*\n/, '') ?? ''
   const pages = {}
-  const page = (name, what, body) => (pages[`${chapter.slice(0, 2)}_${name}`] = { title: `${title}: ${what}`, body })
+  const page = (name, what, body) => (pages[`${chapter.slice(0, 2)}_${name}`] = { title: `${title}: ${what}`, body, onOnePage: name === 'summary' })
   const signed = `<p>${field('Name', 'wide')}${field('Date', 'narrow')}</p>`
+  const opening = lesson.slice(0, sections(lesson)[0].at).replace(/^# .*\n/m, '').trim()
+  const about = html(firstParagraph(opening || sections(lesson)[0].text.replace(/^.*\n/, '')))
   if (rungs.length > 0) {
     const asked = rungs.map((r) => [
       `<section><h2>${inline(r.title)}</h2>`,
@@ -80,16 +102,14 @@ function pagesOf(chapter, exam) {
       `<div class="guess">${html(withBlanks(`**Guess.** ${r.question}`, source))}`,
       `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
     ].join('\n'))
-    const opening = lesson.slice(0, sections(lesson)[0].at).replace(/^# .*\n/m, '').trim()
-    const about = html(firstParagraph(opening || sections(lesson)[0].text.replace(/^.*\n/, '')))
     const how = '<p>Write down each guess before the number is shown. How many times apart are the two, and why?</p>'
     page('predictions', 'predictions', [signed, about, how, ...asked].join('\n'))
     // A number at the beginning, "257.", would begin a list.
     const brought = rungs.map((r) => {
       const then = r.now && `\n\n*Then the limit is:* ${firstParagraph(r.now)}`
-      return `<section><h2>${inline(r.title)}</h2>\n${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
+      return `<section><h2>${inline(r.title)}</h2>\n${html(`*${r.question}*`)}${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
     })
-    page('summary', 'summary', `<div class="rungs">${brought.join('\n')}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}`)
+    page('summary', 'summary', `<div class="top"><div>${about}</div>${lastFigure(lesson, chapter)}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}\n<h2>Asked and found</h2>\n<div class="rungs">${brought.join('\n')}</div>`)
   }
   const room = '<div class="room"></div>'
   page('questions', 'questions', signed + numbered(exam.map((e) => html(e.question) + room)))

@@ -9,6 +9,9 @@ import { openChromium } from '../site/browser.mjs'
 import { cuda } from '../site/cuda_words.mjs'
 import { origin } from './origin.mjs'
 
+// How a page of its own is fitted: its figure's height in mm, and the size of everything.
+const FITS = [[70, 1], [50, 1], [60, 0.9], [45, 0.9], [45, 0.82], [38, 0.82], [34, 0.77]]
+
 export const field = (name, size) => `<span class="field ${size}">${name}</span>`
 export const numbered = (items, first = 1) => `<ol class="questions" start="${first}">${items.map((i) => `<li>${i}</li>`).join('\n')}</ol>`
 
@@ -30,7 +33,10 @@ ${body}
 ${origin({ onPaper: true })}</body></html>
 `
 
-/** Writes { name: { title, body } } into the folder. Returns { name: how many pages }, of those that were printed. */
+/**
+ * Writes { name: { title, body, onOnePage } } into the folder. Returns { name: how many pages }, of those that were
+ * printed; what shall be on one page is made smaller until it is, or cannot be.
+ */
 export async function writePages(packages, folder, pages) {
   const style = readFileSync(new URL('handout.css', import.meta.url), 'utf8')
   mkdirSync(folder, { recursive: true })
@@ -39,11 +45,15 @@ export async function writePages(packages, folder, pages) {
   if (!process.env.CHROME_PATH) return counts
   const chromium = await openChromium(packages)
   const tab = await chromium.newPage()
-  for (const name of Object.keys(pages)) {
+  for (const [name, { onOnePage }] of Object.entries(pages)) {
     await tab.goto(pathToFileURL(resolve(folder, `${name}.html`)))
-    const pdf = await tab.pdf({ preferCSSPageSize: true, printBackground: true })
-    writeFileSync(join(folder, `${name}.pdf`), pdf)
-    counts[name] = Buffer.from(pdf).toString('latin1').match(/\/Type \/Page\b/g).length
+    for (const [height, scale] of onOnePage ? FITS : [[0, 1]]) {
+      await tab.evaluate((value) => document.body.style.setProperty('--figure', `${value}mm`), height)
+      const pdf = await tab.pdf({ preferCSSPageSize: true, printBackground: true, scale })
+      writeFileSync(join(folder, `${name}.pdf`), pdf)
+      counts[name] = Buffer.from(pdf).toString('latin1').match(/\/Type \/Page\b/g).length
+      if (counts[name] === 1) break
+    }
   }
   await chromium.close()
   return counts
