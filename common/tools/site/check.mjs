@@ -133,7 +133,7 @@ async function lookAtGuesses(page, file) {
   await page.keyboard.press('Enter')
   await shown('after a guess by keyboard', (i) => i === 0)
   const [beside] = await page.evaluate(besideResults)
-  if (!/^Your (guess|answer): \S/.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
+  if (!/\byour (guess|answer): \S/i.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
   const measured = await page.evaluate(() => document.activeElement.className)
   if (measured !== 'guess-result') complain(file, `after a guess the focus is at ${measured || 'nothing'}`)
   await (await page.$('.guess-again'))?.click()
