@@ -45,7 +45,7 @@ function lastFigure(lesson, chapter) {
   const image = links(lesson).filter(({ image, target }) => image && /^figures\/.*\.svg$/.test(target)).at(-1)
   if (!image) return ''
   const data = readFileSync(`chapters/${chapter}/${image.target}`, 'base64')
-  return `<figure><img src="data:image/svg+xml;base64,${data}" alt=""><figcaption>${markdown.renderInline(image.alt)}.</figcaption></figure>`
+  return `<figure><img src="data:image/svg+xml;base64,${data}" alt=""><figcaption>${inline(image.alt)}.</figcaption></figure>`
 }
 
 /** The last code before a question, and the paragraph that leads to it. */
