@@ -66,6 +66,9 @@ needs.debug = backend rules
 debug: $$(if $$(ONE)$$(FILE),$$(DEBUGGED))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
 	$(direct)$(call as_env,BLOCK THREAD) $(DEBUG) -- $(RUN_ARGS)
 
+notebook:  ## a chapter and its labs as a notebook, for a borrowed GPU: make notebook CH=05 makes build/05.ipynb
+	@$(python) tools.own.notebook $(or $(ONE),$(error make notebook: which chapter? CH=05)) build/$(call number_of,$(ONE)).ipynb
+
 ##@ Labs
 needs.lab = backend
 lab:  ## the next exercise: copy it to work/, check it; CH=05 EX=1 for a certain one
@@ -156,6 +159,9 @@ slides-check:  ## open every deck in Chromium and look at each slide
 
 handout:  ## to print for a class: predictions, exam questions, a summary and a key, e.g. make handout CH=05
 	$(direct)common/tools/slides/handout.sh $(CHOSEN)
+
+exam:  ## an exam of TIME=60 minutes about some chapters, with drawn numbers, and a key: make exam CH=02-05 SEED=7
+	$(direct)common/tools/slides/handout.sh exam '$(CH)' '$(SEED)' '$(TIME)'
 
 site:  ## notes, labs, figures and built decks as a site in build/site/, e.g. make site BASE=/cuda/
 	$(direct)SHARE='$(SHARE)' common/tools/site/site.sh build '$(or $(BASE),/)'

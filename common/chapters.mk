@@ -19,6 +19,8 @@ ONE :=
 DECK := $(if $(filter slides slides-check,$(GOALS)),$(filter 00_course,$(CH)))
 ifneq ($(DECK),)
 # The opening deck belongs to no chapter.
+else ifneq ($(and $(CH),$(filter exam,$(GOALS))),)
+# An exam is about several, as in 02-05 (handout.sh).
 else ifneq ($(strip $(CH)),)
 CHOSEN := $(if $(findstring %,$(CH)),,$(foreach c,$(CHAPTERS),\
             $(if $(filter-out 1,$(words $(CH))),,\

@@ -16,7 +16,7 @@ LEARNERS = ("lab", "xray", "hint", "solution", "reset", "progress")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=(*LEARNERS, "grade", "check-labs", "page"))
+    parser.add_argument("verb", choices=(*LEARNERS, "grade", "check-labs", "page", "starters"))
     parser.add_argument("settings", nargs="*", metavar="NAME=VALUE", type=lambda text: text.partition("=")[::2])
     options = parser.parse_args()
     verb, settings = options.verb, dict(options.settings)
@@ -35,6 +35,10 @@ def main():
             from . import grade
 
             return grade.main(labs, settings, builder)
+        if verb == "starters":
+            from . import starters
+
+            return starters.main(labs, settings, builder)
         from . import page
 
         return page.main(labs)

@@ -2,7 +2,8 @@
 """Proves the labs: every starter compiles without a warning and fails the test case that its check names; every
 solution passes under every schedule and under the sanitizers, every alternative under every schedule; every mutant is
 rejected; hints are there and do not give the solution away; solutions, alternatives and mutants differ from the starter
-only where its TODO stands, and in the system's headers that alternatives and mutants include.
+only where its TODO stands, and in the system's headers that alternatives and mutants include; and what is stored of a
+check's report about its starter (starters.py) is what it says.
 
 A proof that held is remembered under a hash of everything that decides it (build/labs/proved), so a second
 run is quick."""
@@ -20,7 +21,7 @@ import shutil
 import sys
 import time
 
-from . import build, catalogue
+from . import build, catalogue, starters
 from ..tools.checks import edits
 from . import outcome as outcomes, page, report, runner, todo
 from .catalogue import choose, read, write
@@ -174,7 +175,7 @@ def complaints_about_chapters(labs, chapters):
             found.append((f"{folder}/README.md", f"has sections {sections} for the exercises {numbers}"))
         names = {lab.name for lab in here}
         for path in glob.glob(f"{folder}/solutions/*") + glob.glob(f"{folder}/*"):
-            if path in (f"{folder}/solutions", f"{folder}/README.md", here[0].mutants):
+            if path in (f"{folder}/solutions", f"{folder}/README.md", here[0].mutants, starters.file_of(chapter)):
                 continue
             empty = os.path.isdir(path) and not os.listdir(path)  # git does not know it
             if not empty and os.path.basename(path).split(".")[0] not in names:
@@ -282,6 +283,8 @@ def attempt(trial, builder):
     if not complaint and trial.variant == "gpu" and trial.role == "solution":
         with alone_on_the_gpu(trial.variant):
             complaint = compute_sanitizer(trial)
+    if not complaint and trial.role == "starter" and trial.variant != "gpu":
+        complaint = starters.complaint(trial.lab, trial.folder(), trial.variant)
     shutil.rmtree(trial.folder(), ignore_errors=True)
     return complaint, time.monotonic() - start, outcome.speeds
 
@@ -329,7 +332,8 @@ def share_of(trials, text):
 
 
 def key_of(trial, builder, tools):
-    return builder.key(trial.lab, trial.path, trial.role, trial.variant, tools)
+    report = starters.stored(trial.lab.chapter).get(trial.lab.name, "") if trial.role == "starter" else ""
+    return builder.key(trial.lab, trial.path, trial.role, trial.variant, tools, *([report] if report else []))
 
 
 def main(labs, settings, builder):

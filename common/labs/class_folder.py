@@ -39,9 +39,10 @@ def students_in(folder):
 
 class Roster:
     """students.csv, if it is there: `people` is {name of the folder: {column: text}}, in its order, and `headers` the first
-    row. It is a table with the columns folder, name and id, or a gradebook that Canvas exported."""
+    row. It is a table with the columns folder, name and id, or a gradebook that Canvas exported; `numbers` then has the
+    folders of those whose files Canvas named, by their ID."""
 
-    def __init__(self, folder, names):
+    def __init__(self, folder, names, numbers):
         self.people, self.headers = {}, []
         path = f"{folder}/{ROSTER}"
         if not os.path.lexists(path):
@@ -63,7 +64,7 @@ class Roster:
                 continue
             if is_canvas:
                 called = [person[c] for c in ("SIS Login ID", "SIS User ID", "ID", "Student") if person.get(c)]
-                name = next((c for c in called if c in names), called[0] if called else "")
+                name = next((c for c in [numbers.get(person["ID"]), *called] if c in names), called[0] if called else "")
                 person = {"name": person["Student"], "id": person.get("SIS User ID") or name, **person}
             else:
                 name = person["folder"]

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 
-from . import alike, audit, folders, grade_files, outcome as outcomes, runner, sandbox, submission, todo
+from . import alike, audit, feedback, folders, grade_files, handed_in, outcome as outcomes, runner, sandbox, submission, todo
 from .catalogue import UsageError, choose, jobs, read
 from .class_folder import Roster, base_of, ignored_in, place_of, shown, students_in
 
@@ -126,7 +126,8 @@ class Grader:
         if not built:
             if not box.still_works(said):
                 raise RuntimeError(said)
-            return verdict("build", output=shortened(said, folder))
+            said = shortened(said, folder)
+            return verdict("build", output=said, **lines_named(lab, job.text, said))
 
         def run(schedules):
             return outcomes.run_check(
@@ -152,6 +153,7 @@ class Grader:
         details = {"case": outcome.case, "schedule": outcome.schedule, **outcome.told}
         if outcome.backend_report():
             details["backend"] = shortened(outcome.backend_report(), folder)
+            details.update(lines_named(lab, job.text, details["backend"]))
         first = {"failed": what_failed(outcome), "crash": f"crashed: {outcome.signal}"}.get(name, "")
         return {**verdict(name, first, **{k: v for k, v in details.items() if v and k != "missed"}), **earned}
 
@@ -185,9 +187,18 @@ def what_failed(outcome):
     return f"fails '{outcome.case}'"
 
 
+def lines_named(lab, text, said):
+    """{"lines": the first lines of the student's file that a compiler or the CPU backend names, as they stand there}."""
+    code = text.split("\n")
+    numbers = [int(n) for n in re.findall(rf"\b{lab.name}\.cu[:(](\d+)", said)]
+    named = [f"{n}: {code[n - 1].strip()[:160]}" for n in dict.fromkeys(numbers) if n <= len(code)]
+    return {"lines": "\n".join(named[:4])} if named else {}
+
+
 def shortened(text, folder):
-    """Without the folder of the attempt, whole or in its last two parts, as the backend may name it."""
-    text = text.replace(folder + "/", "").replace("/".join(folder.split("/")[-2:]) + "/", "")
+    """Without the folder of the attempt, whole or in its last parts, as the backend may name it."""
+    last = re.escape("/".join(folder.split("/")[-2:]))
+    text = re.sub(rf"[^\s'\"(]*{last}/", "", text.replace(folder + "/", ""))
     return text if len(text) <= 2000 else text[:2000] + " ..."
 
 
@@ -291,28 +302,36 @@ class Progress:
             print("\r" + " " * 100 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def checked(labs, settings):
-    """(labs, DIR, folders, notes, roster, jobs at a time, TIME); one line for what cannot be."""
-    folder = settings.get("DIR", "")
+def checked(labs, settings, scratch):
+    """(labs, the class's folder, its folders, notes, {folder: handed_in.Student}, roster, jobs at a time, TIME); one line
+    for what cannot be."""
+    folder = asked = settings.get("DIR", "")
     if not folder:
-        raise UsageError("grade what? make grade DIR=FOLDER, with one sub-folder per student")
-    if not os.path.isdir(folder):
-        raise UsageError(f"DIR={shown(folder)}: no such folder")
+        raise UsageError("grade what? make grade DIR=FOLDER, with one sub-folder per student, or DIR=CLASS.zip")
+    if not os.path.isdir(folder) and not os.path.isfile(folder):
+        raise UsageError(f"DIR={shown(folder)}: no such folder or archive")
     labs = choose(labs, settings.get("CH", ""), settings.get("EX", ""))
     unclear = [lab.label for lab in labs if lab.points is None]
     if unclear:
         raise UsageError(f"no points for {', '.join(unclear)}: make check-labs says what is missing")
+    students, notes = {}, []
     try:
-        names, notes = students_in(folder)
-    except OSError as error:
-        raise UsageError(f"DIR={shown(folder)}: cannot be read: {error.strerror}") from error
-    roster = Roster(folder, names)
+        if handed_in.is_given_out(asked):
+            folder = f"{scratch}/class"
+            os.mkdir(folder, 0o700)
+            given_out = handed_in.lay_out(asked, labs, folder)
+            students, notes = given_out.students, given_out.notes
+        names, others = students_in(folder)
+    except handed_in.BROKEN as error:
+        raise UsageError(f"DIR={shown(asked)}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    numbers = {student.number: name for name, student in students.items() if student.number}
+    roster = Roster(asked if os.path.isdir(asked) else os.path.dirname(asked) or ".", names, numbers)
     if not names and not roster.people:
-        raise UsageError(f"DIR={shown(folder)}: no sub-folder in it; one per student is expected")
+        raise UsageError(f"DIR={shown(asked)}: no sub-folder in it; one per student is expected")
     count, seconds = jobs(settings), settings.get("TIME", "")
     if seconds and (not seconds.isdigit() or not 1 <= int(seconds) <= 3600):
         raise UsageError(f"TIME={seconds}: expected 1 to 3600 seconds for each run")
-    return labs, folder, names, notes, roster, count, seconds
+    return labs, folder, names, notes + others, students, roster, count, seconds
 
 
 class Ended(BaseException):
@@ -324,7 +343,19 @@ def end(number, _):
 
 
 def main(labs, settings, builder):
-    labs, folder, there, notes, roster, count, seconds = checked(labs, settings)
+    try:
+        scratch = folders.Scratch()
+    except OSError as error:
+        raise UsageError(f"no folder to work in can be made (TMPDIR): {error.strerror}") from error
+    try:
+        return graded(labs, settings, builder, scratch)
+    finally:
+        if not scratch.remove():
+            print(f"{scratch.path}: something is left there that could not be removed", file=sys.stderr)
+
+
+def graded(labs, settings, builder, scratch):
+    labs, folder, there, notes, handed, roster, count, seconds = checked(labs, settings, scratch.path)
     names, others = roster.everybody(there)
     asked, backend = settings.get("OUT") or "grades.json", settings.get("BACKEND") or "cpu"
     for_gradebooks = asked.endswith(".csv")
@@ -334,10 +365,6 @@ def main(labs, settings, builder):
     kept = grade_files.Kept(out, for_gradebooks)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
-    try:
-        scratch = folders.Scratch()
-    except OSError as error:
-        raise UsageError(f"no folder to work in can be made (TMPDIR): {error.strerror}") from error
     runner.become_subreaper()
     progress = Progress()
     grader = Grader(builder, backend, scratch.path, int(seconds or 0))
@@ -374,15 +401,15 @@ def main(labs, settings, builder):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
         everybody.stop()
-        if not scratch.remove():
-            print(f"{scratch.path}: something is left there that could not be removed", file=sys.stderr)
 
     results = {}
     for job in all_jobs:
         results.setdefault(job.student, {})[job.lab.label] = job.result
     about = {name: ignored_in(root, bases[name], labs) if root else [] for name, root in roots.items()}
+    for name, student in handed.items():
+        about[name] = student.notes + about[name]
     kept_out = grader.box.what_is_not_kept_out()
-    grades = grade_files.grades(labs, names, results, about, backend, notes + others + alike_lines, kept_out, roster)
+    grades = grade_files.grades(labs, names, results, about, backend, notes + others + alike_lines, kept_out, roster, handed)
     lost = sum(1 for job in all_jobs if job.result["verdict"] == "lost")
     problem = kept.finish(grades, lost)
     grade_files.print_summary(grades)
@@ -391,7 +418,10 @@ def main(labs, settings, builder):
         return 1
     print(f"\n{', '.join(grade_files.outputs(out, for_gradebooks))}")
     if for_gradebooks:
-        print(f"{grade_files.beside(out, '.feedback')}/: a text for each student")
+        pages = grade_files.beside(out, ".feedback")
+        print(f"{pages}/: a page for each student")
+        if feedback.takes_back(grades):
+            print(f"{pages}.zip: the same, as {feedback.takes_back(grades)} takes them back")
     if lost:
         print(f"{lost} not graded ('lost'): the same command again tries those", file=sys.stderr)
         return 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The output of grading: the JSON, the JUnit XML beside it, tables for gradebooks, a text for each student, the table on
-the screen, and what is kept of an interrupted run. README.md describes the formats."""
+"""The output of grading: the JSON, the JUnit XML beside it, tables for gradebooks, the table on the screen, and what is kept
+of an interrupted run. feedback.py has the students' pages. README.md describes the formats."""
 
 import csv
 import io
@@ -10,8 +10,10 @@ import re
 import stat
 import xml.etree.ElementTree as xml
 
+from . import feedback
 from .catalogue import UsageError
 from .class_folder import CANVAS, shown
+from .feedback import called, found, printable, short
 
 SCHEMA = 1
 NOTHING = "nothing handed in"
@@ -44,7 +46,7 @@ class Kept:
             os.makedirs(os.path.dirname(self.out), exist_ok=True)
             if self.feedback:
                 os.makedirs(self.feedback, exist_ok=True)
-            for path in (*self.outputs, self.path):
+            for path in (*self.outputs, self.path, *([f"{self.feedback}.zip"] if self.feedback else [])):
                 if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
                     raise UsageError(f"OUT={out}: {shown(path)} is there and no ordinary file; give the name of a file")
             self.file = open(self.path, "a+b")
@@ -83,8 +85,11 @@ class Kept:
             for path, text_of in self.outputs.items():
                 replace(path, text_of(grades))
             if self.feedback:
-                for name, text in feedback(grades).items():
-                    replace(f"{self.feedback}/{name}", text)
+                pages = feedback.pages(grades)
+                for name, (_, page) in pages.items():
+                    replace(f"{self.feedback}/{name}", page)
+                if feedback.takes_back(grades):
+                    replace(f"{self.feedback}.zip", feedback.archive(pages))
         except OSError as error:
             return f"{shown(self.out)}: cannot be written: {error.strerror}; the grades are only in the table above"
         try:
@@ -99,8 +104,8 @@ class Kept:
 def replace(path, text):
     """The file is whole before it takes its name, also on a disk that notices late that it is full."""
     try:
-        with open(f"{path}.new", "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with open(f"{path}.new", "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
         os.replace(f"{path}.new", path)
@@ -125,7 +130,7 @@ def points_for(lab, result):
     return 0, {}
 
 
-def grades(labs, names, results, about, backend, notes, not_kept_out, roster):
+def grades(labs, names, results, about, backend, notes, not_kept_out, roster, handed):
     students = []
     for name in names:
         exercises, earned = [], 0
@@ -138,11 +143,12 @@ def grades(labs, names, results, about, backend, notes, not_kept_out, roster):
         students.append(
             {
                 "name": shown(name),
-                "person": roster.people.get(name, {}),
+                "person": roster.people.get(name) or ({"ID": handed[name].number} if name in handed and handed[name].number else {}),
                 "points": earned,
                 "possible": sum(lab.points for lab in labs),
                 "exercises": exercises,
                 "notes": about[name],
+                "returns": shown(handed[name].returns) if name in handed else "",
             }
         )
     return {
@@ -156,11 +162,6 @@ def grades(labs, names, results, about, backend, notes, not_kept_out, roster):
         "notes": notes,
         "not_kept_out": not_kept_out,
     }
-
-
-def printable(text):
-    """The text without the characters that XML cannot hold."""
-    return re.sub(r"[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", str(text))
 
 
 def junit(grades):
@@ -205,10 +206,6 @@ def table(rows):
     return text.getvalue()
 
 
-def called(exercise):
-    return f"{short(exercise['id'])} {exercise['title']}"
-
-
 def moodle(grades):
     """Columns are mapped on import: the first to the user's ID number (or user name), each other to a grade item or to
     its feedback. Imported feedback without its grade would delete the grade, so they stand side by side."""
@@ -235,37 +232,6 @@ def canvas(grades):
     return table(rows)
 
 
-def found(exercise):
-    """What is told of an exercise, on one line: what the CPU backend reported (a race, a barrier that is missing), if
-    it did, before the value that came out wrong."""
-    report = re.search(r"\w+\.cu:\d+: error: .*", exercise["details"].get("backend", ""))
-    told = report[0] if report else exercise["message"]
-    told = exercise["verdict"] if told in ("", exercise["verdict"]) else f"{exercise['verdict']}: {told}"
-    return f"{exercise['part']}; {told}" if "part" in exercise else told
-
-
-def feedback(grades):
-    """{file name: text} for each student, in Markdown. What the student's program had a say in is indented."""
-    texts = {}
-    titles = {e["id"]: called(e) for e in grades["exercises"]}
-    for student in grades["students"]:
-        lines = [f"# {cell(student['person'].get('name') or student['name'])}: {student['points']} of {student['possible']} points"]
-        for exercise in student["exercises"]:
-            lines += ["", f"## {titles[exercise['id']]}: {exercise['points']} of {exercise['possible']}", ""]
-            lines.append(f"    {cell(found(exercise))}")
-            if exercise["verdict"] in ("passed", "missing", "untouched"):
-                continue
-            if cell(exercise["message"]) not in lines[-1]:
-                lines.append(f"    {cell(exercise['message'])}")
-            for name, text in exercise["details"].items():
-                lines += ["", f"{name}:", "", *(f"    {line}" for line in printable(text).split("\n"))]
-        name = re.sub(r"[^\w.@+-]", "_", student["name"]).lstrip(".") or "_"
-        while f"{name}.md" in texts:
-            name += "_"
-        texts[f"{name}.md"] = "\n".join(lines) + "\n"
-    return texts
-
-
 def print_summary(grades):
     """One line per student, with the verdict of each exercise that was not passed."""
     width = max([len(s["name"]) for s in grades["students"]] + [7])
@@ -289,8 +255,3 @@ def print_summary(grades):
         print(f"note: {printable(note)}")
     if grades["not_kept_out"]:
         print(f"not kept out: {grades['not_kept_out']}")
-
-
-def short(label):
-    """05_shared_tree_reduction/ex1_block_sum -> 05.1"""
-    return re.sub(r"^(\d+)_.*/ex(\d+)_.*$", r"\1.\2", label)

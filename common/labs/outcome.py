@@ -191,12 +191,18 @@ def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, varia
     built, said = builder.build(lab, path, variant, folder, calls=True)
     if not built:
         return Outcome("build", output=said, variant=variant)
-    outcome = run_check(lab, folder, variant, schedules_for(lab, variant), limits)
+    outcome = run_and_explain(lab, folder, variant, limits)
     outcome.warnings = about(path, said)
-    if outcome.verdict == "wrong" and RACES in schedules_for(lab, variant) and not outcome.backend_report():
-        explain_by_races(lab, folder, variant, limits, outcome)
     if lab.asks_for_speed and backend == "gpu" and variant == "cpu-xray" and outcome.passed:
         return outcome.and_then(check_file(lab, path, builder, backend, f"{folder}/gpu", limits, "gpu"))
+    return outcome
+
+
+def run_and_explain(lab, folder, variant, limits):
+    """Runs folder/check as a learner's check is run."""
+    outcome = run_check(lab, folder, variant, schedules_for(lab, variant), limits)
+    if outcome.verdict == "wrong" and RACES in schedules_for(lab, variant) and not outcome.backend_report():
+        explain_by_races(lab, folder, variant, limits, outcome)
     return outcome
 
 

@@ -360,6 +360,36 @@ run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
 
+test_case "a quotation closes the blocks that it begins, and keeps its indentation where a directive has none"
+cat >"$chapter/loops.cuh" <<'END'
+// SPDX-License-Identifier: MIT
+void loops(int n) {
+  for (int i = 0; i < n; ++i) {
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+      first(i, k);  // "{"
+      second(i, k);
+    }
+  }
+}
+END
+printf '<!-- code: loops file="loops.cuh" from="for (int i" to="first" -->\n<!-- end -->\n' >"$chapter/loops.md"
+run in_notes chapters/05_sum/loops.md
+expect_status 0
+expect "the loops" [ "$(sed '1d; $d' "$chapter/loops.md")" = '```cuda
+for (int i = 0; i < n; ++i) {
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    first(i, k);  // "{"
+    // ...
+  }
+}
+```' ]
+printf '<!-- code: loops file="loops.cuh" from="second" -->\n<!-- end -->\n' >"$chapter/loops.md"
+answers_in_a_line 1 "loops.md:1: code: the block that ends in line 8 of chapters/05_sum/loops.cuh begins above the quotation" \
+  run in_notes chapters/05_sum/loops.md
+rm "$chapter/loops.md" "$chapter/loops.cuh"
+
 test_case "a key names a chapter, a setting, a kind of results, a unit, an option, a counter"
 mkdir -p "$scratch/notes/chapters/06_other/results"
 cat >"$scratch/notes/chapters/06_other/settings" <<'END'
@@ -487,6 +517,9 @@ expect_output '| guess, then unfold what was measured on NVIDIA H200'
 expect_output '| <details><summary>are &lt; and &gt; escaped?</summary>2,049 GB/s</details> |'
 sed -i.orig 's/folded/hidden/' "$scratch/notes/README.md"
 answers 1 'answers="hidden": only "folded" is known' run in_notes README.md
+sed -i.orig 's/hidden/folded/' "$scratch/notes/README.md"
+printf '<details><summary><b>Guess.</b> How fast?</summary>\n\n2,049<!--=fast rate--> GB/s.\n\n</details>\n' >>"$chapter/README.md"
+answers 1 "the headline of chapters/05_sum/README.md shows fast rate, which answers a guess there" run in_notes README.md
 rm "$scratch/notes/README.md"*
 mv "$scratch/kept.md" "$chapter/README.md"
 mv "$scratch/kept.cu" "$chapter/sum.cu"
@@ -607,14 +640,15 @@ sed -i.orig 's/lab 05 3/talk 120: long/' "$scratch/notes/chapters/README.md"
 run in_notes --check
 expect_output "121 minutes without a pause, up to: deck course slides 1-1: again; at most 120"
 cat >"$scratch/notes/chapters/README.md" <<'END'
-<!-- weeks: lecture="15" lab="50" words="besides" rows="05 | 05: tea | a walk" -->
+<!-- weeks: lecture="15" lab="50" words="besides" rows="05 | 05 + 05: tea | a walk" -->
 <!-- end -->
 END
 run in_notes
 expect_status 0
 output=$(cat "$scratch/notes/chapters/README.md")
-expect_output '| 1        | 05 (13)  | 05 (50); tea | a walk  |'
-expect_output '| together | 13       | 50           | '
+expect_output '| 1            | 05 (13)  | 05 (50); at home 05; tea |           1.5 |            | a walk  |'
+expect_output '| a week later |          |                          |               | 05, 05 (4) |         |'
+expect_output '| together     | 13       | 50                       |           1.5 | 4 points   |         |'
 refused() { # EDIT MESSAGE
   sed -i.orig "$1" "$scratch/notes/chapters/README.md"
   answers 1 "chapters/README.md:1: weeks: $2" run in_notes --check
@@ -623,7 +657,7 @@ refused() { # EDIT MESSAGE
 refused 's/lecture="15"/lecture="12"/' "lecture 05 takes 13 minutes, more than 12"
 refused 's/lab="50"/lab="49"/' "lab 05 takes 50 minutes, more than 49"
 refused 's/rows="05/rows="05, 05/' "lecture 05 is held twice"
-refused 's/| a walk//' "not a week: 05 | 05: tea; expected as in: "
+refused 's/| a walk//' "not a week: 05 | 05 + 05: tea; expected as in: "
 sed -i.orig 's/12 min/11 min/' "$scratch/notes/slides/05_sum.md"
 run in_notes --check
 expect_output "chapters/README.md:1: weeks drifted from the decks' notes"

@@ -60,6 +60,8 @@ broken "a starter that crashes" $starter 's/partial\[kBlocks\]/partial[kThreads]
   "it crashes: SIGABRT"
 broken "a starter that never ends" $starter \
   's/partial\[kBlocks\]/partial[kThreads]/; s/if (t == 0) {/& for (volatile int i = 1; i != 0;) {}/' "it never ends"
+broken "a stored report that is not what the check says of the starter" $exercises/starters.txt 's/thread (8,0,0)/thread (9,0,0)/' \
+  "$exercises/starters.txt does not have what the check says of it; run: common/labs/labs.sh starters CH=05"
 broken "a solution that is wrong" $solution 's/  __shared__/  if (t == 1) return;\n&/' "must pass"
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"

@@ -92,6 +92,55 @@ for trace in tiled_32 tiled_32_ahead; do expect_output "$trace {\"global memory 
 expect_output "2,4,2"
 expect_output "large_tiles: slice 0 is read before it is written, at step"
 
+# Chapter 04's launch: all 264 places are taken in the first two waves, half of them in the last, and each block lies in one
+# place at a time. Chapter 15's tiles are those of the shape, and stored waves that these do not make are refused.
+cat >"$scratch/waves.mjs" <<END
+import fs from 'node:fs'
+import { explorable } from '$site/explore/data.mjs'
+import { blocks, waves, wavesHold } from '$site/explore/waves.mjs'
+
+const launch = explorable('.', 'chapters/04_multi_block/figures/blocks.svg')
+const overlaps = launch.blocks.filter(([sm, place, start], i) => launch.blocks.slice(0, i).some(([s, p, , end]) => s === sm && p === place && end > start))
+console.log(launch.multiprocessors, launch.places, launch.blocks.length, overlaps.length)
+for (const share of [0.2, 0.5, 0.8]) console.log(/in (\\d+) of (\\d+) places/.exec(blocks.draw({ time: share * launch.end }, launch, 700).says).slice(1).join(' of '))
+const product = explorable('.', 'chapters/15_matmul_of_any_shape/figures/sawtooth.svg')
+for (const [columns, tiles] of Object.entries(product.tiles)) if (tiles !== 12 * Math.ceil(columns / 256)) console.log(\`\${columns}: \${tiles}\`)
+console.log(waves.leaps({ columns: 256 }, product)[0].to, waves.leaps({ columns: 2820 }, product)[0].to, waves.leaps({ columns: 8448 }, product)[0].to)
+console.log(waves.draw({ columns: 2820, even: true }, product, 700).says)
+try {
+  wavesHold(product, { ...Object.fromEntries(product.columns.map((c) => [c, Math.ceil(product.tiles[c] / 132)])), 2820: 1 })
+} catch (error) {
+  console.log(error.message)
+}
+END
+test_case "04's blocks and 15's tiles are those that were measured, and other waves are refused"
+run node "$scratch/waves.mjs"
+expect_status 0
+expect_output "132 2 660 0"
+for places in "264 of 264" "264 of 264" "132 of 264"; do expect_output "$places"; done
+expect_output "2820 5636 256"
+expect_output "steps of 36,864. Measured on an NVIDIA H200: 0.831 ms, 1.24 times"
+expect_output "2820 columns: 144 tiles are not 1 waves"
+
+# The slider of tiles and of slices stops at bars and at barriers; the button leads from barrier to barrier, and round again.
+cat >"$scratch/stops.mjs" <<END
+import { explorable } from '$site/explore/data.mjs'
+import { pipeline, stopsOf } from '$site/explore/pipeline.mjs'
+
+const data = explorable('.', 'chapters/08_tiled_matmul/figures/walk.svg')
+const state = { kernel: 'tiled_32', step: 0 }
+const met = Array.from({ length: 7 }, () => (state.step = pipeline.leaps(state, data)[0].to))
+const barriers = data.kernels.tiled_32.steps.flatMap(({ row }, i) => (row === null ? [i] : []))
+console.log(met.join() === [...barriers, barriers[0]].join(), stopsOf(state, data).length)
+const bytes = /([\\d,]+) bytes of tile_a are read/.exec(pipeline.draw(data.start, data, 700).says)
+console.log(bytes?.[1])
+console.log(pipeline.draw({ kernel: 'tiled_32', step: 0 }, data, 700).svg.match(/not written yet/g).length)
+END
+test_case "08's tiles are read as a whole at one stop, barriers follow each other, and an empty tile says why"
+run node "$scratch/stops.mjs"
+expect_status 0
+expect "six barriers, 22 stops, a tile of 4,096 bytes, an empty tile" [ "$output" = "$(printf 'true 22\n4,096\n1')" ]
+
 # A class without a rule would be drawn black, or not at all.
 cat >"$scratch/classes.mjs" <<END
 import fs from 'node:fs'
@@ -101,8 +150,9 @@ import { latency } from '$site/explore/latency.mjs'
 import { pipeline } from '$site/explore/pipeline.mjs'
 import { banks, coalescing } from '$site/explore/requests.mjs'
 import { trees } from '$site/explore/trees.mjs'
+import { blocks, waves } from '$site/explore/waves.mjs'
 
-const figures = { banks, coalescing, divergence, latency, pipeline, trees }
+const figures = { banks, blocks, coalescing, divergence, latency, pipeline, trees, waves }
 const style = fs.readFileSync('$site/explore/style.css', 'utf8')
 const drawn = new Set()
 const classes = new Set()
@@ -115,6 +165,13 @@ for (const chapter of fs.readdirSync('chapters')) {
     for (const { state } of [{}, ...data.presets]) {
       const { svg } = figures[data.kind].draw({ ...data.start, ...state }, data, 700)
       for (const [, names] of svg.matchAll(/class="([^"]*)"/g)) names.split(' ').forEach((name) => classes.add(name))
+      for (const [name] of figures[data.kind].legend?.(data) ?? []) classes.add(name)
+      // A slider that goes on by itself gets to its end, and no slider has hundreds of stops.
+      const most = figures[data.kind].plays ? 45 : 60
+      for (const control of figures[data.kind].controls(data)) {
+        const values = typeof control.values === 'function' ? control.values({ ...data.start, ...state }, data) : control.values
+        if (values.length > most) console.log(\`\${file}: \${values.length} values of \${control.name}\`)
+      }
     }
   }
 }
@@ -124,4 +181,4 @@ END
 test_case "each class in the drawings of figures that can be explored has a rule"
 run node "$scratch/classes.mjs"
 expect_status 0
-expect "a drawing of each kind, and nothing else" [ "$output" = banks,coalescing,divergence,latency,pipeline,trees ]
+expect "a drawing of each kind, and nothing else" [ "$output" = banks,blocks,coalescing,divergence,latency,pipeline,trees,waves ]

@@ -128,6 +128,16 @@ async function byKeyboard(page, kernels, where, seen) {
 
   await page.focus('#kernel')
   if (kernels.length > 1) await press(page, 'ArrowDown', '#source', where)
+  // From the overview to a kernel, and to the line at which it pays most.
+  if ((await page.$$('#kernels li')).length !== kernels.length) complain(`${where}: the overview lacks a kernel`)
+  const last = kernels.findLastIndex((kernel) => kernel.costliest)
+  if (last < 0 || kernels.length < 2) return
+  await page.focus(`#kernels li:nth-child(${last + 1}) .quiet button`)
+  await page.keyboard.press('Enter')
+  const [line] = [kernels[last].costliest[0]].flat().slice(-1)
+  const is = await page.evaluate(() => [document.getElementById('kernel').selectedIndex, document.querySelector('#kernels .now') === document.querySelectorAll('#kernels li')[document.getElementById('kernel').selectedIndex]])
+  if (is.join() !== `${last},true`) complain(`${where}: the overview leads to kernel ${is[0]}, not ${last}`)
+  if (!(await status(page)).startsWith(`Line ${line},`)) complain(`${where}: the overview leads to ${await status(page)}`)
 }
 
 async function byPointer(page, where) {
@@ -181,6 +191,11 @@ async function everyKernel(page, kernels) {
     const requests = kernel.events.filter((e) => e[4] !== 'barrier')
     const expected = [requests.length, requests.reduce((sum, e) => sum + e[7], 0)]
     if (sums.join() !== expected.join()) complain(`${kernel.kernel}: ${sums} stand beside the lines, ${expected} were counted`)
+    const inShort = await page.$eval(`#kernels li:nth-child(${i + 1}) .sums`, (e) => Number(/^[\d,]+/.exec(e.textContent)[0].replaceAll(',', '')))
+    if (kernel.steps === kernel.steps_kept && inShort !== requests.length) complain(`${kernel.kernel}: the overview says ${inShort} requests, not ${requests.length}`)
+    const said = await page.$$eval('#source .why', (all) => all.map((e) => e.textContent))
+    const wanted = kernel.said.map(([, isWorst, text]) => (isWorst ? 'worst: ' : '') + text)
+    if (said.sort().join() !== wanted.sort().join()) complain(`${kernel.kernel}: beside the lines stands ${said.join(' | ')}, not ${wanted.join(' | ')}`)
   }
 }
 

@@ -117,6 +117,13 @@ expect "every kind" [ "$output" = "const load,$global,host load,local load,local
 expect "an array's name" grep -q ',"table"\]' "$page"
 expect "a source that ends no script" [ "$(grep -c '</script>' "$page")" -eq "$(grep -c '</script>' common/tools/run/explorer.html)" ]
 
+test_case "the page says of each line what the listing says: the cause, and the remedy"
+run make --no-print-directory xray BLOCKS=1 FILE="$scratch/kinds.cu"
+expect_status 0
+sentences=$(sed -n 's/^  ^ \(worst: \)\{0,1\}//p' <<<"$output")
+expect "some" [ "$(lines_in "$sentences")" -gt 3 ]
+while IFS= read -r sentence; do expect "$sentence" grep -qF "\"$sentence\"]" "$page"; done <<<"$sentences"
+
 # ---- in Chromium --------------------------------------------------------------------------------
 
 tools=common/tools packages=build/slides/packages

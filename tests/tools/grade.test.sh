@@ -220,7 +220,7 @@ PYTHON
 run "$python" "$scratch/compare.py" "$grades"
 expect_status 0
 
-test_case "OUT=grades.csv: tables for Moodle and Canvas, and a text for each student"
+test_case "OUT=grades.csv: tables for Moodle and Canvas, and a page for each student"
 class=$scratch/booked
 hand_in ada ex2_block_tree <"$exercises/solutions/ex2_block_tree.cu"
 hand_in ada ex1_block_sum <"$exercises/ex1_block_sum.cu"
@@ -245,9 +245,10 @@ for row, other, student in zip(moodle[1:], books[2:], grades["students"]):
 assert moodle[1][4].startswith("failed: ex2_block_tree.cu:") and "race: a write" in moodle[1][4], moodle[1]
 assert moodle[3][4].startswith("failed: ex2_block_tree.cu:") and "barrier not reached" in moodle[3][4], moodle[3]
 assert moodle[2][4] == "passed" and moodle[2][2] == "untouched: still the starter", moodle[2]
-text = open(f"{base}.feedback/_1+1___x_.md").read()
-assert text.startswith("# '=1+1") and text.index("race: a write") < text.index("expected"), text
-assert "2 of 8 points" in open(f"{base}.feedback/ada.md").read()
+assert "nothing orders the two" in moodle[1][4] and moodle[1][4].count("ex2_block_tree.cu:") == 2, moodle[1]
+text = open(f"{base}.feedback/_1+1___x_.html").read()
+assert "<h1>=1+1, &quot;x&quot;</h1>" in text and text.index("race: a write") < text.index("expected"), text
+assert "2 of 8 points" in open(f"{base}.feedback/ada.html").read()
 PYTHON
 run "$python" "$scratch/books.py" "$scratch/book/grades"
 expect_status 0
@@ -297,7 +298,7 @@ assert rows("canvas.canvas.csv") == [
 ], rows("canvas.canvas.csv")
 zoe = json.load(open(f"{folder}/own.json"))["students"][0]
 assert zoe["exercises"][0]["message"] == "nothing handed in" and zoe["points"] == 0, zoe
-assert open(f"{folder}/own.feedback/ada.md").read().startswith("# Ada Lovelace: 2 of 2 points")
+assert "<title>Ada Lovelace: 2 of 2 points</title>" in open(f"{folder}/own.feedback/ada.html").read()
 PYTHON
 run "$python" "$scratch/listed.py" "$scratch/listed_grades"
 expect_status 0
@@ -307,8 +308,29 @@ printf 'login,name\nada,A\n' >"$class/students.csv"
 answers_in_a_line 2 "students.csv: no column folder, nor Canvas's columns Student and ID, in: login, name" listed wrong
 class=$scratch/class
 
+test_case "an archive from Moodle is graded as it is, and what goes back has its names"
+given=$scratch/given
+mkdir -p "$given/Ada L._71_assignsubmission_file/work/05_shared_tree_reduction"
+cp "$exercises/solutions/ex2_block_tree.cu" "$given/Ada L._71_assignsubmission_file/work/05_shared_tree_reduction/"
+mkdir "$given/Bo B._72_assignsubmission_file"
+echo 'this is no C++' >"$given/Bo B._72_assignsubmission_file/ex2.cu"
+(cd "$given" && "$python" -m zipfile -c ../given.zip ./*)
+printf 'folder,name,id\nAda L._71,Ada Lovelace,0042\n' >"$scratch/students.csv"
+answers 0 "given_grades/grades.feedback.zip: the same, as Moodle takes them back" \
+  run common/labs/labs.sh grade DIR="$scratch/given.zip" CH=05_shared_tree_reduction EX=2 OUT="$scratch/given_grades/grades.csv"
+rm "$scratch/students.csv"
+output=$(cat "$scratch/given_grades/grades.csv")
+expect_output $'\n0042,2,passed,2\n'
+expect_output "Bo B._72,0,build: ex2_block_tree.cu:1:1: error: "
+output=$("$python" -m zipfile -l "$scratch/given_grades/grades.feedback.zip")
+expect_output "Ada L._71_assignsubmission_file/feedback.html "
+expect_output "Bo B._72_assignsubmission_file/feedback.html "
+echo 'no archive' >"$scratch/given.zip"
+answers_in_a_line 2 "given.zip: cannot be read: File is not a zip file" run common/labs/labs.sh grade DIR="$scratch/given.zip" CH=05_shared_tree_reduction
+expect "nothing left behind" [ -z "$(find "$scratch/tmp" -maxdepth 1 -name 'grade.*')" ]
+
 test_case "a folder that is not there, none at all, or one without students: one line, status 2"
-answers_in_a_line 2 "no such folder" run common/labs/labs.sh grade DIR="$scratch/nowhere"
+answers_in_a_line 2 "no such folder or archive" run common/labs/labs.sh grade DIR="$scratch/nowhere"
 run common/labs/labs.sh grade
 expect_status 2
 expect_one_line

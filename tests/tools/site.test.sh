@@ -21,11 +21,15 @@ Short, and with {{ braces }}.
 
 [Chapter 03](chapters/03_coalesced_threads/README.md#what-it-is-a-question), [the zoo](tests/zoo), [elsewhere](https://example.org/).
 
+<details><summary>Which is faster?</summary>
+
 | chapter | what changed | GB/s on an H200 |
 |---|---|---:|
 | 02 | a chapter that is not here | 1 |
 | 03 | one block; more | 1,000.0<!--=a GB/s--> |
 | 03 | four loads | 2,500 |
+
+</details>
 END
 cat >"$tree/$chapter/README.md" <<'END'
 # 03 · Coalesced threads
@@ -40,6 +44,10 @@ cat >"$tree/$chapter/README.md" <<'END'
 
 ## Another
 
+<!-- guess
+= The second
+- The first | It comes `before`.
+-->
 <details><summary><b>Guess.</b> Which of <em>two</em>?</summary>
 
 The reckoning.
@@ -61,11 +69,27 @@ __global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
 ![Four loads](figures/accesses.svg)
 
 ![A square](figures/square.svg) and [its program](coalesced_threads.cu), [numbers](results/h200.csv).
+
+## A warp
+
+Half of the warp.
+
+![Two halves](figures/halves.svg)
+
+| bug | symptom | who finds it |
+|---|---|---|
+| No barrier, which the block needs | `wrong sums` now and then, on some machines | the race detector |
+
+| version | what it is | time [ms] |
+|---|---|---:|
+| `a` | words | 1 |
 END
 cat >"$tree/chapters/GLOSSARY.md" <<'END'
 # Glossary
 
 <a id="bank"></a>**bank**: One "part" of `a * b`, *so* said. [03](03_coalesced_threads/README.md) <!-- also: banks -->
+
+<a id="warp"></a>**warp**: 32 threads, of which a lesson speaks more often. [03](03_coalesced_threads/README.md)
 END
 cat >"$tree/$chapter/lab_notes.md" <<'END'
 # 03 · Lab notes
@@ -80,6 +104,59 @@ With a [way back](README.md).
 
 End.
 END
+cat >"$tree/chapters/exam_questions.md" <<'END'
+# Exam questions
+
+## 03 Coalesced threads
+
+1. How many sectors does `x[t]` ask for?
+
+   > 4, and so on: 128<!-- bytes --> bytes.
+
+2. Why?
+
+   > So.
+
+3. Which?
+
+   > The second.
+END
+cat >"$tree/chapters/quiz.md" <<'END'
+# The quiz
+
+## 03 Coalesced threads
+
+1:
+sectors | #, and so on
+bytes | : # bytes
+
+2:
+= So
+- Not so | It is `so`.
+
+3:
+- The first | No.
+= The second
+- The third | No, either.
+END
+mkdir -p "$tree/$chapter/exercises/solutions"
+cat >"$tree/$chapter/exercises/ex1_a.check.cu" <<'END'
+TEST_CASE("it adds") {
+  lab::exactly("loads of " + whose, seen.loads(), div_up(n, 32),
+               "once each");  // lab::exactly("not this", 1, 2, "a comment")
+  lab::expect(is, "the sum", "of \"all\"", "others");
+  lab::predict("kLoads", kLoads, 4, "the lesson");
+}
+END
+cat >"$tree/$chapter/exercises/starters.txt" <<'END'
+[ex1_a]
+chapter 03, exercise 1: One
+  not yet   it adds
+
+[ex2_b]
+chapter 03, exercise 2: Another
+  not yet   it adds more
+END
 cat >"$tree/$chapter/exercises/README.md" <<'END'
 # Labs
 
@@ -87,22 +164,32 @@ cat >"$tree/$chapter/exercises/README.md" <<'END'
 
 [ex1_a.cu](ex1_a.cu) · fix the bug · 10 minutes · 1 point
 
+<details><summary>Hint 1</summary>
+
+Look at the line that is marked.
+
+</details>
+
 ## 2. Another
 
-[ex2_b.cu](ex1_a.cu) · write the kernel · 25 minutes · 2 points
+[ex2_b.cu](ex2_b.cu) · write the kernel · 25 minutes · 2 points
 
 <details><summary>Hint 1</summary>
 
-Look.
+Look at the lines that are marked.
 
 </details>
 END
 echo '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><path d="M4 4h30v30H4z"/></svg>' >"$tree/$chapter/figures/square.svg"
 cp "$tree/$chapter/figures/square.svg" "$tree/$chapter/figures/accesses.svg"
+sed 's/<svg /<svg data-panels="0 0 20 30, 20 0 20 30, 10 30 30 10" /' "$tree/$chapter/figures/square.svg" >"$tree/$chapter/figures/halves.svg"
 cp $chapter/results/xray.csv "$tree/$chapter/results/"
 printf 'device,version,rate\nH200,a,1.5\nH200,"b, c",20\n' >"$tree/$chapter/results/h200.csv"
 printf '// SPDX-License-Identifier: MIT\nint main() {}\n' |
-  tee "$tree/$chapter/coalesced_threads.cu" "$tree/$chapter/exercises/ex1_a.cu" >"$tree/tests/zoo/bug.cu"
+  tee "$tree/$chapter/coalesced_threads.cu" "$tree/$chapter/exercises/solutions/ex1_a.cu" "$tree/$chapter/exercises/solutions/ex2_b.cu" >"$tree/tests/zoo/bug.cu"
+printf 'int a;  // TODO: 1\nint b;\n' >"$tree/$chapter/exercises/ex1_a.cu"
+printf 'int a;\n// TODO: more\nint b;\n// end of TODO\n' >"$tree/$chapter/exercises/ex2_b.cu"
+cp "$tree/$chapter/exercises/ex1_a.check.cu" "$tree/$chapter/exercises/ex2_b.check.cu"
 
 site() { run make -C "$tree" --no-print-directory "$@"; }
 # What make calls, without make's own line about a failure.
@@ -169,8 +256,8 @@ if has "$output" "npm could not install"; then
   exit
 fi
 expect_failure
-expect_output "README.md:13: dead link gone.md"
-expect_output "README.md:13: dead link $chapter/README.md#nothing: no such heading"
+expect_output "README.md:17: dead link gone.md"
+expect_output "README.md:17: dead link $chapter/README.md#nothing: no such heading"
 expect "no site" [ ! -e "$built" ]
 cp "$scratch/README.md" "$tree/README.md"
 
@@ -193,7 +280,8 @@ expect "GitHub's anchor" has "$(html $chapter/index.html)" 'id="what-it-is-a-que
 expect "a link to it" has "$(html index.html)" "$chapter/#what-it-is-a-question"
 expect "the base path" has "$(html index.html)" '"/course/assets/'
 
-test_case "the front page begins with bars as long as its table's numbers, each a link to its chapter"
+test_case "above the front page's table stand bars as long as its numbers, each a link to its chapter, in the same fold"
+expect "the fold" grep -q '<details><summary>Which is faster?</summary><p class="ladder-title">' <<<"$(html index.html | tr -d '\n')"
 bars=$(html index.html | tr -d '\n')
 expect "two bars" [ "$(grep -o 'class="bar"' <<<"$bars" | wc -l)" -eq 2 ]
 for bar in '03 · one block</span><span class="bar"><span style="width:40.00%;">' '03 · four loads</span><span class="bar"><span style="width:100.00%;">'; do
@@ -209,18 +297,32 @@ expect "the way back" has "$lab_notes" ">Lesson of chapter 03</a>"
 
 test_case "in a lesson all that follows a guess waits for it, and its fold is opened"
 notes=$(html $chapter/index.html)
-expect "two guesses" [ "$(grep -o 'class="guess-first"' <<<"$notes" | wc -l)" -eq 2 ]
+expect "two guesses" [ "$(grep -o 'class="guess-first guess"' <<<"$notes" | wc -l)" -eq 2 ]
 expect "no fold" has_not "$notes" "<details"
-expect "the question before the form" grep -q 'Which of <em>two</em>?</p>.*<form class="guess-form".*The reckoning.*The second' <<<"$(tr -d '\n' <<<"$notes")"
+expect "the question before the form" grep -q 'Which of <em>two</em>?</p>.*<form class="guess-form chooses".*The reckoning.*The second' <<<"$(tr -d '\n' <<<"$notes")"
+expect "the choices in alphabetical order" grep -q '<form class="guess-form chooses".*The first.*The second.*The reckoning' <<<"$(tr -d '\n' <<<"$notes")"
 expect "the next section does not wait" grep -q 'Another reason.</p></div></div>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
 
 test_case "an answer in a guess's own fold waits, and is what a guess is compared with"
 run node --input-type=module -e "
 import { withGuesses } from '$PWD/common/tools/site/markdown.mjs'
+const complain = (anchor, what) => console.log(anchor, what)
 const fold = '<details><summary><b>Guess.</b> How many are left?</summary>\n\n67 of them.\n\nA reason.\n\n</details>\n'
-console.log(withGuesses('## A\n\nBefore.\n\n' + fold + '\nThe story.\n', '05_a').replace(/\n+/g, ' | '))"
+const told = (comment, question) => withGuesses('## A\n\nBefore.\n\n' + comment + question + '\nThe story.\n', '05_a', complain).replace(/\n+/g, ' | ').replace(/&quot;/g, '\'')
+console.log(told('', fold))
+console.log(told('<!-- guess: # of -->\n', fold))
+told('', fold.replace('67 of', 'Most of'))
+told('<!-- guess: # were -->\n', fold)
+told('<!-- guess\n= Many\n- Few -->\n', fold)
+told('<!-- guess\n- Many | No.\n- Few | No.\n-->\n', fold)"
 expect_status 0
-expect_output '## A | Before. | **Guess.** How many are left? | <GuessFirst name="05_a#a" value="67" unit=""> | 67 of them. | A reason. | The story. | </GuessFirst> |'
+expect_output "## A | Before. | **Guess.** How many are left? | <GuessFirst name=\"05_a#a\" asked=\"{'numbers':[{'value':'67','unit':''}]}\"> | 67 of them. | A reason. | The story. | </GuessFirst> |"
+expect_output "asked=\"{'numbers':[{'value':'67','unit':'of'}]}\">"
+test_case "a guess needs a number in its answer, or choices that say why they fail"
+expect_output 'a its answer is no number: give choices, or say where the number stands'
+expect_output 'a "# were" is not in the answer'
+expect_output 'a a choice behind - says why it fails, behind |'
+expect_output 'a needs two choices or more, one of them behind ='
 
 test_case "a link to a term brings the term's sentence, and each exercise has a box to tick"
 expect "the sentence" grep -q 'GLOSSARY.html#bank" data-term="One &quot;part&quot; of a \* b, so said." aria-description="One ' <<<"$notes"
@@ -259,10 +361,44 @@ null
 null'
 expect "the answers" [ "$output" = "$answers" ]
 
+test_case "a lesson ends in a quiz of exam questions, whose numbers are read in the exam's answers"
+expect "three questions" [ "$(grep -o 'class="guess-first quiz"' <<<"$notes" | wc -l)" -eq 3 ]
+expect "two numbers of the first" grep -q 'ask for?</p>.*<form class="guess-form".*>sectors</label>.*>bytes</label>.*4, and so on' <<<"$(tr -d '\n' <<<"$notes")"
+expect "a reason" has "$(cat "$built"/assets/chapters_03*.js)" 'It is <code>so</code>.'
+for change in 's/: # bytes/: # words/' 's/^3:/7:/' '/^2:/,99d'; do
+  cp "$tree/chapters/quiz.md" "$scratch/quiz.md"
+  sed -i.bak "$change" "$tree/chapters/quiz.md"
+  site site BASE=/course/
+  expect_failure
+  expect_output "chapters/quiz.md: "
+  cp "$scratch/quiz.md" "$tree/chapters/quiz.md"
+done
+expect_output "chapters/quiz.md: chapter 03 has 1 questions, and needs 3 to 5"
+
+test_case "a lab's page has the starter with its TODO, what the check looks at, a report, and a way to the solution"
+expect "the line to change" grep -q '<span class="line highlighted">.*int.*TODO' <<<"$labs"
+flat=$(tr -d '\n' <<<"$labs")
+for item in '<strong>it adds</strong>' 'your prediction: <code>kLoads</code>' 'loads of …: once each' 'the sum: of &quot;all&quot;'; do
+  expect "the item $item" has "$flat" "<li>$item</li>"
+done
+expect "no comment" has_not "$flat" "not this"
+expect "the report" grep -q 'What the check says of the starter.*make lab CH=03 EX=1.*chapter 03, exercise 1: One' <<<"$flat"
+expect "the solution" has "$flat" 'href="./solutions/ex1_a.cu.html">the solution</a>'
+
 test_case "a picture that can be explored stands inside of what explores it, others stand alone"
 expect "one of the two" grep -q '<explore-figure src="/course/[^"]*/accesses.json"><p><img [^>]*alt="Four loads"[^>]*></p></explore-figure>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
 expect "no other" [ "$(grep -o '<explore-figure' <<<"$notes" | wc -l)" -eq 1 ]
 expect "what X-ray traced" has "$(html $chapter/figures/accesses.json)" '"label":"x[4 * t]","state":{"offset":0,"stride":4}'
+
+test_case "for a phone a figure of two panels has a view of each, and a table of words the name of each cell's column"
+flat=$(tr -d '\n' <<<"$notes")
+expect "three views" [ "$(grep -o 'halves[^"]*.svg#svgView(viewBox(' <<<"$notes" | wc -l)" -eq 3 ]
+expect "all to one scale" grep -q 'style="width:66.7%;aspect-ratio:20/30;".*style="width:100.0%;aspect-ratio:30/10;"' <<<"$flat"
+expect "one table of words" [ "$(grep -o 'class="cards"' <<<"$notes" | wc -l)" -eq 1 ]
+expect "the column's name" has "$notes" '<td data-column="who finds it">the race detector</td>'
+
+test_case "a term of the glossary is a heading with the term's own anchor"
+expect "the heading" grep -q '<h3 id="warp" class="term" tabindex="-1">warp <a class="header-anchor" href="#warp"' <<<"$(html chapters/GLOSSARY.html)"
 
 test_case "a page of measurements says once what is the same in every row"
 expect "the device apart" has "$(html $chapter/results/h200.csv.html)" "<dt>device</dt><dd>H200</dd>"
@@ -323,16 +459,29 @@ guess_says() {
   for text in "${@:4}"; do expect_output "$chapter/index.html: $text"; done
 }
 test_case "the look finds a result that does not wait for its guess"
-guess_says '.guess-first .waits { display: block !important }' - - "before a guess: the result of guess 1, 2 shows"
+guess_says '.guess-first .waits { display: block !important }' - - "before a guess: the result of guess 1, 2, 3, 4, 5 shows"
 test_case "the look finds what paper and readers without scripts do not get"
 guess_says '.guess-first:not(.shown) .waits { display: none !important }' - - \
-  "without scripts: the result of guess 1, 2 is hidden" "on paper: the result of guess 1, 2 is hidden"
+  "without scripts: the result of guess 1, 2, 3, 4, 5 is hidden" "on paper: the result of guess 1, 2 is hidden"
+test_case "the look finds an explanation of the quiz on paper that nobody has asked for"
+guess_says '.guess-first .waits { display: block !important }' - - "on paper: the result of guess 3, 4, 5 shows"
 test_case "the look finds a guess that the keyboard or the pointer cannot make"
 guess_says '.guess-compare { visibility: hidden } .guess-show { pointer-events: none }' - - \
-  "the keyboard leads from a guess to guess-show," "after a click: the result of guess 2 is hidden"
+  "the keyboard leads from a guess to guess-show," "after a click: the result of guess 1 is hidden"
 test_case "the look finds a guess that the browser does not keep, or that says nothing beside its result"
-guess_says '' 'localStorage.setItem(' 'String(' "after the page was loaded again: the result of guess 1, 2 is hidden"
+guess_says '' 'localStorage.setItem(' 'String(' "after the page was loaded again: the result of guess 1, 2, 3, 4, 5 is hidden"
 guess_says '' 'Your guess' 'A guess' "beside the first result stands A guess: 2"
+test_case "the look finds a number that words reveal, and choices that do not say why they fail"
+guess_says '' 'Number.isNaN(' 'Number.isInteger(' "guess 1: words reveal a number"
+guess_says '' '"guess-others"' '"gone"' "guess 2: of 2 choices 0 say why they fail"
+test_case "the look finds a lab without its code"
+lab=$built/$chapter/exercises/index.html
+cp "$lab" "$scratch/lab.html"
+sed -i.bak 's/class="starter"/class="gone"/; s/class="looks-at"/class="gone"/; s/not yet/passed/' "$lab"
+site_sh check
+expect_status 1
+expect_output "$chapter/exercises/index.html: \"1. One\" has no starter with a TODO, no list of what the check looks at, no report of the check"
+cp "$scratch/lab.html" "$lab"
 test_case "the look finds a box that the browser does not keep, and a sidebar that does not tell"
 guess_says '' 'localStorage.setItem(' 'String('
 expect_output "after the page was loaded again the box is not ticked"
@@ -341,6 +490,13 @@ expect_output "after the space bar the sidebar says nothing"
 test_case "the look finds a term without its sentence"
 guess_says '.term-box { left: -1px !important }' 'focusin' 'focusless' "at 1280 px, with the focus on it, the sentence of the first term does not show" \
   "under the pointer the sentence of the first term leaves the window"
+test_case "the look finds what a phone cuts off without saying so"
+guess_says '.more-right { mask-image: none !important } .cards td::before { content: none !important } .panels { display: none !important }' - - \
+  "no shade says that it goes on: <pre>" "a cell of a card does not name its column: <td>" "the panels of a figure do not stand below each other: Two halves"
+test_case "the look finds a missing page that leads nowhere"
+sed 's#missing vp-doc#other#' "$scratch/theme.js" >"$theme"
+site_sh check
+expect_output "404.html: does not lead into the course"
 cp "$scratch/theme.js" "$theme"
 
 element=$(ls "$built"/assets/chunks/element.*.js)
@@ -359,6 +515,15 @@ cp "$scratch/style.css" "$style"
 
 # break_page HTML: puts it at the end of the chapter's page
 break_page() { printf '%s\n' "$1" >>"$built/$chapter/index.html"; }
+test_case "the look finds a search that has a lesson before the glossary"
+cp -R "$built" "$scratch/whole"
+find "$built" -name '*.html' -exec sed -i.bak 's/? 10 : 1/? 0.01 : 1/' {} +
+site_sh check
+expect_output 'search: "warp" does not find its entry in the glossary first'
+rm -rf "$built" && cp -R "$scratch/whole" "$built"
+
+# What the first page loads, and shows first.
+{ printf '<!-- '; head -c 500000 /dev/urandom | base64; echo '--><style>.actions { margin-top: 900px !important }</style><main><span class="bar">-</span></main>'; } >>"$built/index.html"
 break_page '<p><a href="/course/gone.html">broken link</a> <a href="/course/#gone">broken anchor</a></p>'
 break_page '<main><img src="/course/gone.png" alt="there"><img src="/course/favicon.svg"></main>'
 break_page '<script>console.error("a complaint"); setTimeout(() => missing(), 0)</script>'
@@ -391,6 +556,9 @@ finds "text without contrast, light and dark" "$page: \"faint words\" has a cont
   "(1280 px light, 1280 px dark, 1920 px light, 1920 px dark, 390 px light, 390 px dark)"
 finds "a comment that shows" "$page: a comment shows"
 finds "a search that does not find" "\"coalesced\" does not find chapters/03_"
+finds "a first page that is heavy" "index.html: loads more than 300 kB at first"
+finds "a first page that does not say where to begin, and answers a guess" "index.html: where to begin is below the first screen" \
+  "index.html: a picture stands outside of a fold"
 test_case "the look says one line for each thing that is wrong"
 output=$looked
-expect "12 lines" [ "$(lines_in "$looked")" -eq 12 ]
+expect "15 lines" [ "$(lines_in "$looked")" -eq 15 ]

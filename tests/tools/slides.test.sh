@@ -76,8 +76,10 @@ slide() {
   fi
 }
 # drawn ALTERNATIVE LINE...: a picture of characters
-drawn() {
-  printf '```picture %s\n' "$1"
+drawn() { fence "picture $1" "${@:2}"; }
+# fence INFO LINE...
+fence() {
+  printf '```%s\n' "$1"
   shift
   printf '%s\n' "$@" '```'
 }
@@ -106,8 +108,8 @@ test_case "a background image is refused: it has no text alternative"
 write_deck '![bg right](../chapters/05_sum/figures/a.svg)'
 answers 1 "slides/05_sum.md:12: no background images" run in_house build html
 
-test_case "a picture of characters: squares, frames over several lines, bars, arrows, labels, and its text alternative"
-write_deck "$(drawn 'Two warps "A" & B' 'SM 0:   {[#.!a] v}' '        {[#.!b] /}' 'memory: <read><wait: >')"
+test_case "a picture of characters: squares, frames over several lines, cards, arrows, labels, and its text alternative"
+write_deck "$(drawn 'Two warps "A" & B' 'SM 0:   {[#.!a] v}' '        {[#.!b] /}' 'memory: <read    ><bad:old >')"
 run in_house build html
 expect_status 0
 # of CLASS: how many of the second slide's shapes have it
@@ -116,7 +118,7 @@ of() { grep -o "class=\"$1\"" <<<"$svg" | wc -l; }
 expect "the alternative" has "$svg" 'aria-label="Two warps &quot;A&quot; &amp; B"'
 expect "a frame, a box" [ "$(of frame) $(of box)" = "1 1" ]
 expect "squares" [ "$(of works) $(of idle) $(of harm) $(of value)" = "3 2 2 4" ]
-expect "bars" [ "$(of 'bar works') $(of 'bar wait')" = "1 1" ]
+expect "cards" [ "$(of 'card works') $(of 'card bad')" = "1 1" ]
 expect "arrows" [ "$(of arrow)" = 2 ]
 expect "labels" [ "$(of label)" = 2 ]
 
@@ -133,10 +135,48 @@ refused '"[##": [ without ]' 'A warp' '[##'
 refused '"##}": } without {' 'A warp' '##}'
 refused '~ means nothing in a picture' 'A warp' '#~'
 refused '"x: #": cells begin behind the longest label' 'Labels' 'a label: #' 'x: #'
+refused 'cards of 6 and 9 columns: all of a picture have one width; lengths are drawn by bars' 'A memory' '<read><bad:old>'
 refused 'a picture of 1176 pixels, a slide holds 1160' 'A strip' '#################################################'
 
+test_case "a bar is as long as its number, whatever its kind and its text, at one scale for all of a picture"
+mkdir -p "$house/chapters/05_sum/results"
+printf 'version,us,rate\na,4,"1,250"\n' >"$house/chapters/05_sum/results/h200.csv"
+write_deck "$(fence 'bars Two warps' 'measure: 2 steps' 'warp 0: <1 a><wait 3 at the barrier><bad 1.5 old>' 'warp 1: <gap 2><2>*2' '' 'memory: <{{=a us}} b>')"
+run in_house build html
+expect_status 0
+svg=$(grep -o '<svg class="picture bars"[^>]*aria-label="Two .*' "$house/build/slides/05_sum.html" | sed 's/<\/svg>.*//')
+# lengths: kind, where it begins and how long it is, in the unit of the first bar, of each bar
+lengths=$(grep -o '<rect class="bar [^>]*' <<<"$svg" | sed 's/.*"bar \([^"]*\)".* x="\([^"]*\)".* width="\([^"]*\)".*/\1 \2 \3/' |
+  awk 'NR == 1 { left = $2; unit = $3 } { printf "%s %.3g %.3g, ", $1, ($2 - left) / unit, $3 / unit }')
+expect "their lengths: $lengths" \
+  [ "$lengths" = "works 0 1, wait 1 3, bad 4 1.5, works 2 2, works 4 2, works 0 4, measure 0 2, " ]
+
+test_case "bars that are wrong are named by file and line"
+# no_bars WHY ALTERNATIVE LINE...
+no_bars() {
+  write_deck "$(fence "bars${2:+ $2}" "${@:3}")"
+  complains_in_a_line 1 "slides/05_sum.md:12: $1" run in_house build html
+}
+no_bars 'bars without a text alternative' '' 'measure: 1 step' '<1>'
+no_bars 'bars without a measure' 'A warp' 'warp 0: <1 a>'
+no_bars '"<wait: >": no bar' 'A warp' 'measure: 1 step' 'warp 0: <1 a><wait: >'
+no_bars '"<0 a>": no bar' 'A warp' 'measure: 1 step' 'warp 0: <0 a>'
+no_bars '"at the barrier" does not fit into 1 of 20' 'A warp' 'measure: 1 step' 'warp 0: <19 a><1 at the barrier>'
+
+test_case "a listing closes what it opens, opens what it closes, and begins at the left"
+# no_listing WHY LINE...
+no_listing() {
+  write_deck "$(fence cuda "${@:2}")"
+  complains_in_a_line 1 "slides/05_sum.md:12: a listing $1" run in_house build html
+}
+no_listing 'begins a block that it does not end' 'for (;;) {' '  f("}");  // }'
+no_listing 'ends a block that it does not begin' '  f();' '}' 'g();'
+no_listing 'whose lines are all indented' '#pragma unroll' '  for (;;) f();'
+write_deck "$(fence cuda '#pragma unroll' 'for (;;) {' "  f('{');" '}')"
+run in_house build html
+expect_status 0
+
 test_case "a page holds its figures and numbers, has CUDA's words highlighted, and shows no markers as notes"
-mkdir "$house/chapters/05_sum/results"
 printf 'version,speedup\na,4\n' >"$house/chapters/05_sum/results/h200.csv"
 # shellcheck disable=SC2016
 write_deck '<!-- code: kernel -->
@@ -187,10 +227,25 @@ expect_status 0
 page=$(cat "$house/build/slides/05_sum.html")
 expect "one" [ "$(grep -o ' data-explore="' <<<"$page" | wc -l)" -eq 1 ]
 expect "its modules inside" has "$page" '<script type="module" src="data:text/javascript;base64,'
+expect "the last slide names authors and licences" [ "$(grep -c 'The CUDA Tutorial authors.*CC BY 4.0.*MIT License' <<<"$page")" -eq 1 ]
+
+test_case "an address of a repository loses what is private in it"
+run node --input-type=module -e "
+import { pageOf } from '$root/common/tools/slides/origin.mjs'
+console.log(process.argv.slice(1).map(pageOf).join(' '))" https://me:secret@host.org/o/n.git git@host.org:o/n.git ssh://git@host.org:22/o/n /srv/n.git
+expect "three pages, and none for a folder: $out" [ "$out" = "https://host.org/o/n https://host.org/o/n https://host.org/o/n " ]
+
+test_case "a deck in which nothing shows that a figure can be pressed is found"
+write_deck "<style>.explore { visibility: hidden }</style>
+
+![w:200 a figure](../$loads/figures/accesses.svg)"
+answers 1 "slide 2: nothing shows that a picture can be explored" run in_house check
+
+test_case "a picture that only says that it can be explored is found"
 write_deck '<img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2240%22 height=%2240%22/%3E" alt="a figure" data-explore="none" tabindex="0" style="width: 40px; height: 40px; align-self: start">'
 complains_in_a_line 1 "slide 2: a picture cannot be explored" run in_house check
 
-# Twelve slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
+# Thirteen slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
 {
   printf -- '---\nmarp: true\ntheme: course\n---\n\n# One\n\n<!-- One minute. Good morning, this is the first of them. -->\n'
   slide "$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do printf -- '- point %s\n' "$i"; done)"
@@ -209,6 +264,7 @@ a
   slide '<p style="background: linear-gradient(#fff, #000)">which?</p>'
   slide '<p style="font-size: 12px">small</p>'
   slide "$(printf '<div style="margin-left: 900px">\n\n'; drawn 'A strip' '####################'; printf '\n</div>')"
+  slide '<svg class="picture bars" width="300" height="60" role="img" aria-label="Bars"><rect class="bar" data-from="0" data-length="1" width="100" height="20"/><rect class="bar" data-from="1" data-length="2" x="100" width="100" height="20"/><rect class="bar" width="100" height="20" y="30"/></svg>'
   slide '# No notes' ''
   slide '# Short notes' 'todo'
 } >"$deck"
@@ -231,6 +287,7 @@ finds "text that transparency makes too pale" "has a contrast of"
 finds "text on an image, whose contrast nobody knows" "its contrast is unknown"
 finds "text that the back row cannot read" "is 12 px high: at least 16"
 finds "a picture that runs into the margin" "px past the right margin"
+finds "a bar whose length is not its number" "a bar of 2 is 100.0 px long, and 1 is 100.0 px" 2
 finds "a slide without speaker notes" "no speaker notes"
 finds "notes that say nothing" "speaker notes of 4 characters"
 
@@ -321,6 +378,24 @@ A count says so.
 
 The story goes on.
 
+## Four
+
+<details><summary><b>Guess.</b> How do you count?</summary>
+
+One by one:
+
+```text
+1
+
+2
+```
+
+So it takes long.
+
+</details>
+
+![A square that is wider than high](figures/a.svg)
+
 ## What limits each version
 
 | version | what limits it |
@@ -334,6 +409,7 @@ make_handout
 expect_status 0
 expect_one_line
 pages=$house/build/handout
+expect "each names authors and licences" [ "$(grep -l 'The CUDA Tutorial authors.*CC BY 4.0.*MIT License' "$pages"/*.html | wc -l)" -eq 4 ]
 output=$(cat "$pages/05_predictions.html")
 expect_output "<code>a</code> becomes <code>b</code>."
 expect_output "How many times as fast?"
@@ -349,6 +425,12 @@ expect_output "<p>3.07 times.</p>"
 expect_output "<p>257.</p>"
 expect_output "<p>421 of them.</p>"
 expect_no_output "A count"
+expect_output "How fast is a sum? See there."
+expect_output "<em>How many times as fast?</em>"
+expect_output '<figure><img src="data:image/svg+xml;base64,'
+expect_output "<figcaption>A square that is wider than high.</figcaption>"
+expect "what a colon announces, too" has "$(tr '\n' ' ' <<<"$output")" "<p>One by one:</p> <pre><code class=\"language-text\">1  2 </code></pre>"
+expect_no_output "So it takes long"
 expect_output "The memory."
 expect_output "<td>the memory</td>"
 output=$(cat "$pages/05_key.html")

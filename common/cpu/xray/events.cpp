@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "../report/text.h"
 #include "diagnosis.h"
@@ -132,7 +133,8 @@ class KernelEvents {
     }
   }
 
-  std::string json() const {
+  std::string json() {
+    const std::string said = for_page_ ? in_short() : "";
     std::string files, source, requests;
     for (const std::string& request : requests_) append(&requests, request);
     for (const std::string& file : files_) {
@@ -150,8 +152,8 @@ class KernelEvents {
            ",\"block_number\":" + std::to_string(launch_.events_block) +
            ",\"steps\":" + std::to_string(launch_.steps) +
            ",\"steps_kept\":" + std::to_string(steps_kept_) + ",\n\"files\":[" + files +
-           "],\n\"source\":{" + source + "},\n\"events\":[\n" + events_ + "],\n\"requests\":[\n" +
-           requests + "],\n\"paths\":[\n" + paths_ + "]}";
+           "],\n\"source\":{" + source + "},\n" + said + "\"events\":[\n" + events_ +
+           "],\n\"requests\":[\n" + requests + "],\n\"paths\":[\n" + paths_ + "]}";
   }
 
   const std::vector<std::string>& files() const { return files_; }
@@ -164,11 +166,45 @@ class KernelEvents {
   }
 
  private:
-  std::string row(const Event& e) {
-    const auto found = std::find(files_.begin(), files_.end(), e.file);
+  /// 56, or [1,56] of the second file.
+  std::string json_line(const std::string& of_file, int line) {
+    const auto found = std::find(files_.begin(), files_.end(), of_file);
     const auto file = static_cast<int>(found - files_.begin());
-    if (found == files_.end()) files_.push_back(e.file);
-    const std::string line = file == 0 ? std::to_string(e.line) : format("[%d,%d]", file, e.line);
+    if (found == files_.end()) files_.push_back(of_file);
+    return file == 0 ? std::to_string(line) : format("[%d,%d]", file, line);
+  }
+
+  /// For a page: what the listing says of the launch.
+  std::string in_short() {
+    const Counts all = launch_.total();
+    const Access* const worst = worst_of(launch_);
+    const Passage* const emptiest = emptiest_of(launch_);
+    std::map<std::pair<std::string, int>, std::vector<const Access*>> lines;
+    for (const Access& a : launch_.accesses) lines[{a.file, a.line}].push_back(&a);
+    std::string said;
+    for (const auto& [place, accesses] : lines) {
+      const std::string line = json_line(place.first, place.second);
+      for (const auto& [which, sentence, of_worst] : said_of(accesses, worst, all.requests)) {
+        const std::string text = (which.empty() ? "" : which + ": ") + sentence;
+        append(&said, "[" + line + "," + (of_worst ? "1" : "0") + "," + json_text(text) + "]");
+      }
+    }
+    const auto place = [&](const auto* of, const std::string& text) {
+      return "[" + json_line(of->file, of->line) + "," + json_text(text) + "]";
+    };
+    return format("\"sums\":[%llu,%llu,%llu,%llu],\n",
+                  static_cast<unsigned long long>(all.requests),
+                  static_cast<unsigned long long>(all.sectors),
+                  static_cast<unsigned long long>(all.wavefronts),
+                  static_cast<unsigned long long>(all.words)) +
+           "\"costliest\":" + (worst == nullptr ? "null" : place(worst, cost_of(*worst))) +
+           ",\n\"emptiest\":" +
+           (emptiest == nullptr ? "null" : place(emptiest, lanes_text(*emptiest))) +
+           ",\n\"said\":[\n" + said + "],\n";
+  }
+
+  std::string row(const Event& e) {
+    const std::string line = json_line(e.file, e.line);
     std::string text = "[" + std::to_string(e.step) + ",";
     if (e.kind == Event::Kind::kBarrier) return text + "null," + line + ",null,\"barrier\",0,[],0]";
     text += std::to_string(e.warp) + "," + line + ",";
@@ -206,7 +242,7 @@ std::string events_of(const std::vector<Launch>& launches, bool for_page,
   std::set<std::string> files;
   for (const Launch& launch : launches) {
     if (launch.events.empty()) continue;
-    const KernelEvents events(launch, for_page);
+    KernelEvents events(launch, for_page);
     append(&kernels, events.json());
     if (const std::string cut = events.cut(); !cut.empty()) cuts->push_back(cut);
     files.insert(events.files().begin(), events.files().end());

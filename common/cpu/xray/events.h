@@ -46,7 +46,10 @@ namespace xray {
 ///
 /// `for_page`: for a page that shows them (common/tools/run/explorer.html). 1 MB of steps are kept,
 /// offsets of 32 active lanes that lie evenly apart are [first, distance], `source` is empty, and
-/// "texts" beside "kernels" has each file's whole text.
+/// "texts" beside "kernels" has each file's whole text. A kernel has what the listing says of it:
+///   sums       requests, sectors, wavefronts, words of the block, all steps
+///   costliest  [line, "32/4 sectors"], or null; emptiest: [line, "16.0 of 32 lanes, 4 passes"]
+///   said       [line, 1 if it is the worst, cause and remedy]
 /// `cuts` gets one line for each kernel of which steps are left out.
 std::string events_of(const std::vector<Launch>& launches, bool for_page,
                       std::vector<std::string>* cuts);

@@ -78,18 +78,18 @@ constexpr int kCountsWidth = 51;  // of what stands left of the source
 /// Whether lanes are missing in a line, other than the few that the last warp of a grid lacks.
 bool lacks_lanes(const Passage& p) { return 20 * p.lanes < 19 * p.lanes_of_warps; }
 
-/// "16.0 of 32 lanes, 4 passes"
-std::string lanes_text(const Passage& p) {
-  const double whole = static_cast<double>(p.lanes_of_warps) / static_cast<double>(p.visits);
-  return format("%.1f of %.0f lanes, ", p.per_visit(), whole) + many(p.visits, "pass", "es");
-}
-
 /// "sum<<<1024, 256>>>"
 std::string configured(const Launch& l) {
   return l.kernel + "<<<" + text_of(l.grid) + ", " + text_of(l.block) + ">>>";
 }
 
-/// The access that costs a launch most beyond its ideal; null if none does.
+}  // namespace
+
+std::string lanes_text(const Passage& p) {
+  const double whole = static_cast<double>(p.lanes_of_warps) / static_cast<double>(p.visits);
+  return format("%.1f of %.0f lanes, ", p.per_visit(), whole) + many(p.visits, "pass", "es");
+}
+
 const Access* worst_of(const Launch& launch) {
   const Access* worst = nullptr;
   for (const Access& a : launch.accesses) {
@@ -98,8 +98,6 @@ const Access* worst_of(const Launch& launch) {
   return worst;
 }
 
-/// The line that a launch's warps go through with most lanes missing, in all passes together; null
-/// if there is none.
 const Passage* emptiest_of(const Launch& launch) {
   const auto missing = [](const Passage& p) { return p.lanes_of_warps - p.lanes; };
   const Passage* found = nullptr;
@@ -108,6 +106,28 @@ const Passage* emptiest_of(const Launch& launch) {
   }
   return found;
 }
+
+std::vector<Said> said_of(const std::vector<const Access*>& line, const Access* worst,
+                          std::uint64_t all_requests) {
+  std::vector<Said> all;
+  for (const Access* a : line) {
+    const std::string sentence = diagnosis_of(*a, 8 * a->counts.requests >= all_requests);
+    if (sentence.empty()) continue;
+    const std::string which =
+        line.size() > 1 ? format("%s %s", name_of(a->space), name_of(a->operation)) : "";
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Said& said) { return said.sentence == sentence; });
+    if (same == all.end()) {
+      all.push_back({which, sentence, a == worst});
+    } else {
+      same->which += " and " + which;
+      same->of_worst = same->of_worst || a == worst;
+    }
+  }
+  return all;
+}
+
+namespace {
 
 class Listing {
  public:
@@ -237,27 +257,15 @@ class Listing {
                    used.c_str(), worst ? plain_ : "", code.c_str());
   }
 
-  /// Says what can be improved. Accesses of one line share a sentence if it fits them all.
+  /// Says what can be improved.
   void explain(const std::vector<const Access*>& line, const Access* worst) {
-    std::vector<std::pair<std::string, std::string>> sentences;  // accesses, what is said of them
-    bool has_worst = false;
-    for (const Access* a : line) {
-      const std::string sentence = diagnosis_of(*a, 8 * a->counts.requests >= all_requests_);
-      if (sentence.empty()) continue;
+    const std::vector<Said> all = said_of(line, worst, all_requests_);
+    const bool has_worst =
+        std::any_of(all.begin(), all.end(), [](const Said& said) { return said.of_worst; });
+    for (const auto& [which, sentence, of_worst] : all) {
       nothing_said_ = false;
-      has_worst = has_worst || a == worst;
-      const std::string which = format("%s %s", name_of(a->space), name_of(a->operation));
-      const auto same = std::find_if(sentences.begin(), sentences.end(),
-                                     [&](const auto& s) { return s.second == sentence; });
-      if (same == sentences.end()) {
-        sentences.emplace_back(which, sentence);
-      } else {
-        same->first += " and " + which;
-      }
-    }
-    for (const auto& [which, sentence] : sentences) {
       text += std::string(has_worst ? red_ : "") + "  ^ " + (has_worst ? "worst: " : "") +
-              (line.size() > 1 ? which + ": " : "") + sentence + (has_worst ? plain_ : "") + "\n";
+              (which.empty() ? "" : which + ": ") + sentence + (has_worst ? plain_ : "") + "\n";
     }
   }
 

@@ -370,12 +370,32 @@ def _faults(fig):
                 yield f"{name} lies over {other.get_text()!r}"
 
 
-def write(name, svg, title, desc):
+def _panels(fig):
+    """Of two panels beside each other the views "x y width height" that show them alone, and what stands below both, in the
+    SVG's units: the site shows them one below the other on a telephone. "" for any other figure."""
+    width, height = 72 * fig.get_size_inches()
+    renderer = RendererAgg(int(width) + 1, int(height) + 1, fig.dpi)
+    panels = [ax for ax in fig.axes if ax.get_label() != "<colorbar>"]
+    boxes = sorted((ax.get_tightbbox(renderer) for ax in panels), key=lambda box: box.x0)
+    if len(boxes) != 2 or boxes[0].x1 > boxes[1].x0:
+        return ""
+    cut = round((boxes[0].x1 + boxes[1].x0) / 2, 1)
+    feet = [text.get_window_extent(renderer) for text in fig.texts]
+    foot = round(max((box.y1 for box in feet), default=0), 1)
+    views = [(0, 0, cut, height - foot), (cut, 0, width - cut, height - foot)]
+    if feet:
+        start = min(box.x0 for box in feet) - 2
+        views.append((start, height - foot, width - start, foot))
+    return ", ".join(" ".join(f"{number:.1f}" for number in view) for view in views)
+
+
+def write(name, svg, title, desc, panels=""):
     """Writes chapters/NN_name/figures/NAME.svg, below FIGURES_ROOT when that is set."""
     # For screen readers, and for browsers that show the title when the mouse rests.
     head = re.search(r"<svg\b[^>]*", svg).end()
+    views = f' data-panels="{panels}"' if panels else ""
     svg = (
-        f'{svg[:head]} role="img" aria-labelledby="title desc">'
+        f'{svg[:head]}{views} role="img" aria-labelledby="title desc">'
         f'\n <title id="title">{escape(title)}</title>\n <desc id="desc">{escape(desc)}</desc{svg[head:]}'
     )
     path = Path(os.environ.get("FIGURES_ROOT") or ROOT, "chapters", chapter(), "figures", f"{name}.svg")
@@ -397,10 +417,11 @@ def save(fig, name, title, desc, measured=()):
     faults = list(_faults(fig))
     if faults:
         raise ValueError(f"figure {name}: " + "; ".join(faults))
+    panels = _panels(fig)
     svg = io.StringIO()
     fig.savefig(svg, format="svg", metadata={"Date": None, "Format": None, "Type": None})
     plt.close(fig)
-    write(name, svg.getvalue(), title, desc)
+    write(name, svg.getvalue(), title, desc, panels)
 
 
 def draw_measured(*figures):

@@ -6,10 +6,11 @@
     terminal_picture.save("terminal", "h200.txt", command="make run CH=05", title="...", desc="...")
 
 writes chapters/NN_name/figures/terminal.svg from chapters/NN_name/results/h200.txt, character for
-character. Only the colours are made up: the rules of tables are dimmed.
+character. Only the colours are made up: the rules of tables are dimmed. For a telephone narrowed() leaves out columns.
 """
 
 import re
+import textwrap
 from xml.sax.saxutils import escape
 
 from . import style
@@ -32,9 +33,28 @@ def _text(line, x, y, content):
     return f'  <text x="{x}" y="{y}" fill="{TEXT}" textLength="{length}" xml:space="preserve">{content}</text>'
 
 
-def save(name, results, command, title, desc):
-    """Writes chapters/NN_name/figures/NAME.svg: a terminal in which `command` has printed what results/RESULTS holds."""
-    lines = style.output(results).rstrip("\n").split("\n")
+def narrowed(text, columns):
+    """A captured output for a telephone: of its table these columns, none wider than it must be; other lines are broken
+    where they have a "·"."""
+    lines = text.rstrip("\n").split("\n")
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines if line.startswith("|")]
+    kept = [[row[rows[0].index(column)] for column in columns] for row in rows]
+    to_right = [cell.endswith(":") for cell in kept[1]]
+    widths = [max(len(cell) for cell in column[:1] + column[2:]) for column in zip(*kept)]
+    kept[1] = ["-" * (width - right) + ":" * right for width, right in zip(widths, to_right)]
+    table = [" | ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(row, widths, to_right))
+             for row in kept]
+    whole = "\u00a0"  # no line is broken here
+    words = [re.sub("(?<!·) (?!·)", whole, line) for line in lines if not line.startswith("|")]
+    above = [part.replace(whole, " ") for line in words for part in textwrap.wrap(line, len(table[0]) + 4) or [""]]
+    return "\n".join(above + [f"| {row} |" for row in table])
+
+
+def save(name, results, command, title, desc, columns=()):
+    """Writes chapters/NN_name/figures/NAME.svg: a terminal in which `command` has printed what results/RESULTS holds, of its
+    tables only these columns where some are named."""
+    text = style.output(results)
+    lines = (narrowed(text, columns) if columns else text).rstrip("\n").split("\n")
     width = max(len(line) for line in lines) * CELL_WIDTH + 2 * MARGIN
     first = BAR_HEIGHT + MARGIN + FONT_SIZE - 3
     height = first + (len(lines) - 1) * LINE_HEIGHT + MARGIN

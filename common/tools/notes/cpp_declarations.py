@@ -30,7 +30,7 @@ def find_code(path, name):
 
 
 def cut(lines, first_number, where, start_text, end_text):
-    """Lines from the first that contains start_text to the next that contains end_text, dedented."""
+    """Lines from the first that contains start_text to the next that contains end_text, and the number of the first."""
     begin, end = 0, len(lines) - 1
     if start_text is not None:
         begin = next((i for i, line in enumerate(lines) if start_text in line), None)
@@ -40,6 +40,37 @@ def cut(lines, first_number, where, start_text, end_text):
         end = next((i for i in range(begin, len(lines)) if end_text in lines[i]), None)
         if end is None:
             raise Problem(f'to="{end_text}" is not in {where} after line {first_number + begin}')
-    lines = lines[begin : end + 1]
-    indent = min((len(l) - len(l.lstrip()) for l in lines if l.strip()), default=0)
-    return [l[indent:] for l in lines], first_number + begin
+    return lines[begin : end + 1], first_number + begin
+
+
+def with_blocks_closed(lines, first, path):
+    """The lines, which begin with line `first` of a source, and the end of each block that they begin; `// ...` stands for
+    what is left out before it."""
+    source, whole = cpp.source(path), read_text(path).split("\n")
+    last = shown = first + len(lines) - 1
+    result, begun = list(lines), []
+    for token in (t for t in source.tokens if t.text in ("{", "}")):
+        line = source.line(token.begin)
+        if line < first:
+            continue
+        if line > last and not begun:
+            break
+        if token.text == "{":
+            begun.append(line)
+            continue
+        if not begun:
+            raise Problem(f"the block that ends in line {line} of {path} begins above the quotation")
+        begins = begun.pop()
+        if begins <= last < line:
+            indent = whole[begins - 1][: len(whole[begins - 1]) - len(whole[begins - 1].lstrip())]
+            if any(text.strip() and not text.lstrip().startswith("//") for text in whole[shown : line - 1]):
+                result.append(f"{indent}  // ...")
+            result.append(whole[line - 1] if whole[line - 1].strip() in ("}", "};") else f"{indent}}}")
+            shown = line
+    return result
+
+
+def dedented(lines):
+    """The lines without the indentation that all have; a directive at the line's beginning has none to lose."""
+    indent = min((len(l) - len(l.lstrip()) for l in lines if l.strip() and not l.startswith("#")), default=0)
+    return [l if l.startswith("#") else l[indent:] for l in lines]

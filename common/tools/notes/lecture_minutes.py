@@ -16,8 +16,9 @@ COMMENT = re.compile(r"<!--\s*(.*?)-->", re.S)
 NOT_NOTES = re.compile(r"_?\w+:|end\b")  # directives and markers
 MINUTES = re.compile(r"(\d+) min\b")
 LAB_SLIDE = "The rest of the lesson"  # its minutes are those of the exercises
-EXERCISE = re.compile(r"^## (\d+)\. .+\n+\[.*· (\d+) minutes ·", re.M)
+EXERCISE = re.compile(r"^## (\d+)\. .+\n+\[.*· (\d+) minutes · (\d+) points?", re.M)
 LONGEST_STRETCH = 120  # minutes without a pause
+READING = 30  # minutes at home for a lesson: to read it, guess and run
 STEP = 5  # a row of a plan begins at a multiple of that many minutes
 
 
@@ -56,10 +57,20 @@ def minutes_of_deck(root, chapter):
     return sum(minutes_of_slides(root, chapter))
 
 
+def exercises_of(root, chapter):
+    """(the file that has them, [(number, minutes, points)])"""
+    path = only_file(root, f"chapters/{chapter}_*/exercises/README.md", f"exercises of chapter {chapter}")
+    return path, [tuple(map(int, found)) for found in EXERCISE.findall(read_text(path))]
+
+
+def points_of_labs(root, chapter):
+    return sum(points for _, _, points in exercises_of(root, chapter)[1])
+
+
 def minutes_of_labs(root, chapter, numbers=None):
     """The minutes of a chapter's exercises: all, or those numbered."""
-    path = only_file(root, f"chapters/{chapter}_*/exercises/README.md", f"exercises of chapter {chapter}")
-    minutes = {int(number): int(m) for number, m in EXERCISE.findall(read_text(path))}
+    path, exercises = exercises_of(root, chapter)
+    minutes = {number: m for number, m, _ in exercises}
     missing = [n for n in numbers or [] if n not in minutes]
     if missing or not minutes:
         raise Problem(f"{os.path.normpath(path)}: no exercise {missing[0] if missing else 1} with minutes")
@@ -144,11 +155,12 @@ def make_plan(folder, positional, attributes):
 
 
 def make_weeks(folder, positional, attributes):
-    """A course, a row for each week: its lectures, its lab session, and words. Each lecture and each session must fit."""
+    """A course, a row for each week: its lectures, its lab session, hours at home, what is handed in before its lecture, and
+    words. Each lecture and each session must fit. Labs of a week are handed in by the next one."""
     allow(attributes, "lecture", "lab", "rows", "words")
     longest_lecture, longest_lab, rows, header = need(attributes, "lecture", "lab", "rows", "words")
     root = root_of(folder)
-    body, taught, all_minutes = [], [], [0, 0]
+    body, taught, all_minutes, at_home, due = [], [], [0, 0], 0, []
 
     def session(chapters, minutes_of, longest, what):
         minutes = sum(minutes_of(root, chapter) for chapter in chapters)
@@ -157,19 +169,35 @@ def make_weeks(folder, positional, attributes):
         all_minutes[what == "lab"] += minutes
         return f"{', '.join(chapters)} ({minutes})"
 
+    def hours(minutes):
+        return f"{-(-minutes // 30) / 2:g}"
+
+    def handed_in(chapters):
+        return f"{', '.join(chapters)} ({sum(points_of_labs(root, chapter) for chapter in chapters)})" if chapters else ""
+
+    all_points = 0
     for week, row in enumerate((r for r in rows.split(";") if r.strip()), 1):
         try:
             lectures, lab, words = (part.strip() for part in row.split("|"))
         except ValueError as error:
-            raise Problem(f"not a week: {row.strip()}; expected as in: 01 02, 03 | 01 02: more is homework | words") from error
+            raise Problem(f"not a week: {row.strip()}; expected as in: 01 02, 03 | 01 02 + 03: words | words") from error
         lectures = [lecture.split() for lecture in lectures.split(",")]
         lab, _, remark = (part.strip() for part in lab.partition(":"))
-        taught += [chapter for lecture in lectures for chapter in lecture]
+        in_room, _, home = (part.split() for part in lab.partition("+"))
+        to_read = [chapter for lecture in lectures for chapter in lecture]
+        taught += to_read
         cells = [session(lecture, minutes_of_deck, longest_lecture, "lecture") for lecture in lectures]
-        of_lab = session(lab.split(), minutes_of_labs, longest_lab, "lab")
-        body.append([str(week), " · ".join(cells), "; ".join(filter(None, [of_lab, remark])), words])
+        of_lab = session(in_room, minutes_of_labs, longest_lab, "lab")
+        minutes = READING * len(to_read) + sum(minutes_of_labs(root, chapter) for chapter in home)
+        at_home += minutes
+        remark = "; ".join(filter(None, [of_lab, f"at home {', '.join(home)}" if home else "", remark]))
+        body.append([str(week), " · ".join(cells), remark, hours(minutes), handed_in(due), words])
+        due = in_room + home
+        all_points += sum(points_of_labs(root, chapter) for chapter in due)
     twice = [chapter for chapter in taught if taught.count(chapter) > 1]
     if twice:
         raise Problem(f"lecture {twice[0]} is held twice")
-    body.append(["together", *map(str, all_minutes), ""])
-    return markdown_table(["week", "lectures", "lab session", header], body, [False] * 4), "the decks' notes or the exercises"
+    body.append(["a week later", "", "", "", handed_in(due), ""])
+    body.append(["together", *map(str, all_minutes), hours(at_home), f"{all_points} points", ""])
+    columns = ["week", "lectures", "lab session", "hours at home", "handed in", header]
+    return markdown_table(columns, body, [False, False, False, True, False, False]), "the decks' notes or the exercises"

@@ -22,7 +22,8 @@ What equals a result of the chapter and has no mark is reported (unmarked.py). W
 number says what it is: 1.06<!-- computed --> ms.
 
 A deck is always built and never read as it is. It has placeholders, {{=global_modulo ms .2}}, with the decimals last, or
-none: {{=wide_loads GB/s}}. A headline, below, has them, too. Neither works in a code block.
+none: {{=wide_loads GB/s}}. A headline, below, has them, too, and so have the lengths of bars. Neither works in any
+other code block.
 
 A region is the text between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
 file; in a deck, slides/NN_name.md, to its chapter, chapters/NN_name/, so that a marker reads the same in
@@ -32,7 +33,7 @@ Markers:
 <!-- code: NAME [file="path.cu"] [from="text"] [to="text"] -->
     The function, struct, enum or constant NAME of the chapter's program (or of `file`), with the comment
     directly above it. `from` and `to` cut out the lines from the first that contains the one text to the
-    next that contains the other.
+    next that contains the other. Blocks that begin in these are closed; `// ...` stands for what is left out.
 
 <!-- table: results/h200.csv [more.csv ...] columns="SPEC, SPEC, ..." [where="COND, COND"] [sort="EXPR"]
      [first="N"] [caption="no"] -->
@@ -63,9 +64,11 @@ Markers:
     numbers all of them), a pause, or anything else. It is refused if it ends late, or if more than two hours
     have no pause.
 
-<!-- weeks: lecture="90" lab="160" words="HEADER" rows="01 02, 03 | 01 02: more is homework | WORDS; 04 | 03 | " -->
-    A table with a row for each week: its lectures, with commas between them, its lab session, and words. It is
-    refused if a lecture or a session takes more minutes than that, or if a chapter comes twice.
+<!-- weeks: lecture="90" lab="160" words="HEADER" rows="01 02, 03 | 01 02 + 03: WORDS | WORDS; 04 | 04 | " -->
+    A table with a row for each week: its lectures, with commas between them, its lab session and, after +, labs to
+    do at home, and words. It adds the hours at home, half of one for each lesson and those labs, and which labs are
+    handed in by then, with their points. It is refused if a lecture or a session takes more minutes than that, or
+    if a chapter comes twice.
 
 <!-- features: works -->
     What of CUDA works without a GPU, as lines above the backend's tests say, or, with `refused`, what is refused
@@ -104,7 +107,7 @@ def without_links(text):
 
 
 def outside_fences(pattern, text):
-    spans = [fence.span() for fence in FENCE.finditer(text)]
+    spans = [fence.span() for fence in FENCE.finditer(text) if not (pattern is PLACEHOLDER and fence[0].lstrip().startswith("```bars "))]
     return [match for match in pattern.finditer(text) if not any(a <= match.start() < b for a, b in spans)]
 
 

@@ -6,18 +6,24 @@ import html
 import os
 import re
 
-from .cpp_declarations import cut, find_code
+from .cpp_declarations import cut, dedented, find_code, with_blocks_closed
 from .features import make_features
-from .keys import filled
+from .keys import PLACEHOLDER, filled
 from .lecture_minutes import make_minutes, make_plan, make_weeks
 from .markers import Problem, allow, chapter_source, need, read_text, title_of
 from .measurements import as_number, evaluate, formatted, read_rows, select, split_list
 from .tables import markdown_table, table_of_results
 
+CPP = ("cuda", "cpp")  # as fences call the languages of programs
+GUESS = re.compile(r"<details><summary><b>Guess\.</b>.*?</details>", re.S)  # a question of a lesson, and its answer
+
 
 def quotation(path, lines, first, where, attributes, language):
     """What `from` and `to` cut out of these lines of a file, which begin with line `first`, and where it stands."""
     lines, first = cut(lines, first, where, attributes.get("from"), attributes.get("to"))
+    if language in CPP:
+        lines = with_blocks_closed(lines, first, path)
+    lines = dedented(lines)
     ticks = "```"
     while any(ticks in line for line in lines):
         ticks += "`"
@@ -30,7 +36,7 @@ def make_code(folder, positional, attributes):
         raise Problem("expected one name")
     path = os.path.normpath(os.path.join(folder, attributes.get("file") or chapter_source(folder)))
     first, last = find_code(path, positional[0])
-    language = "cuda" if path.endswith((".cu", ".cuh")) else "cpp"
+    language = CPP[0] if path.endswith((".cu", ".cuh")) else CPP[1]
     return quotation(path, read_text(path).split("\n")[first - 1 : last], first, f"{positional[0]} in {path}", attributes, language)
 
 
@@ -57,10 +63,14 @@ def make_chapter_table(folder, attributes):
             continue
         source = read_text(os.path.join(chapter_folder, chapter_source(chapter_folder)))
         question = re.search(r"^// Chapter \d+: *(.*)$", source, re.M)
-        headline = re.search(r"<!--\s*headline:\s*(.*?)\s*-->", read_text(notes), re.S)
+        lesson = read_text(notes)
+        headline = re.search(r"<!--\s*headline:\s*(.*?)\s*-->", lesson, re.S)
         number_text = "-"
         if headline:
-            number_text, row = filled(chapter_folder, headline.group(1))
+            for key in (placeholder[1] for placeholder in PLACEHOLDER.finditer(headline[1])):
+                if any(f"<!--={key}-->" in answer for answer in GUESS.findall(lesson)):
+                    raise Problem(f"the headline of {os.path.normpath(notes)} shows {key}, which answers a guess there")
+            number_text, row = filled(chapter_folder, headline[1])
             devices[row.get("device", "")] = None  # chapter 00 measures nothing
         link = f"[{title_of(notes)}](chapters/{chapter}/README.md)"
         asked = question.group(1) if question else ""

@@ -22,5 +22,5 @@ BACKEND=cpu  run without a GPU; without it, the GPU when nvcc and a device are t
 ARGS="..."   options of the program, as words of the shell; make run CH=05 ARGS=--help lists them; N=1Mi is --n 1Mi
 ARCH=sm_90   what nvcc compiles for      V=1  show whole commands
 
-Start with: make run CH=05
+Start with: make run CH=00
 END

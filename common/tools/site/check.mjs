@@ -6,21 +6,26 @@
 // PACKAGES is where puppeteer is installed. PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
 // not load or have no text alternative, pages that scroll sideways, contrast below AA, guesses that do not
-// work by keyboard or pointer or that show their results too early, figures that cannot be explored, more than
-// 300 kB of scripts, a search that does not find what is there.
+// work by keyboard or pointer or that show their results too early, labs without their code, figures that cannot be
+// explored, more than 300 kB of scripts, a search that does not find what is there, or a term's entry not first; what a
+// phone cuts off without saying so, and what somebody new does not see first.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
-import { badlyDrawn, besideResult, contents, faintText, resultsShown, tooWide } from './look.mjs'
+import {
+  badlyDrawn, besideResults, contents, faintText, notForBeginners, notForPhones, resultsShown, tooWide, whatExercisesLack,
+} from './look.mjs'
 import { filesBelow } from './pages.mjs'
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
-const NARROW = { width: 390, height: 800 }
+const NARROW = { width: 390, height: 844 }
 const FULL = { width: 1920, height: 1080 }
 const MOST_SCRIPT = 300e3 // bytes, of what a page asks for before anybody searches
+const MOST_AT_FIRST = 300e3 // bytes, of all that the first page loads, packed
 const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
+const TERMS = ['warp', 'bank conflict', 'occupancy'] // the search finds their entries first
 // A page in the background is not painted, so each tab is a window of its own.
 const TABS = 2
 const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
@@ -86,14 +91,15 @@ async function lookAtContrast(page, where, width) {
 }
 
 /**
- * Guesses, as a reader makes them: results wait; the first is typed and entered by keyboard, the second shown by
- * the pointer; the browser keeps both; on paper and without scripts nothing waits. In the end all are shown.
+ * Guesses and a quiz, as a reader makes them: results wait; the first is answered by keyboard, all others by the pointer.
+ * Words reveal no number, each choice says why it fails or is right. The browser keeps all answers; without scripts nothing
+ * waits, and on paper only what explains the quiz. In the end all are shown.
  */
 async function lookAtGuesses(page, file) {
   const shown = async (what, wanted) => {
     const are = await page.evaluate(resultsShown)
-    const wrong = are.flatMap((is, i) => (is === wanted(i) ? [] : [i + 1]))
-    if (wrong.length > 0) complain(file, `${what}: the result of guess ${wrong.join(', ')} ${wanted(wrong[0] - 1) ? 'is hidden' : 'shows'}`)
+    const wrong = are.flatMap(({ is, quiz }, i) => (is === wanted(i, quiz) ? [] : [i + 1]))
+    if (wrong.length > 0) complain(file, `${what}: the result of guess ${wrong.join(', ')} ${are[wrong[0] - 1].is ? 'shows' : 'is hidden'}`)
   }
   // A page of the browser of its own keeps what others guessed.
   await page.evaluate(() => localStorage.clear())
@@ -101,14 +107,15 @@ async function lookAtGuesses(page, file) {
   await open(page, file)
   await shown('before a guess', () => false)
   await page.emulateMediaType('print')
-  await shown('on paper', () => true)
+  await shown('on paper', (_, quiz) => !quiz)
   await page.emulateMediaType('screen')
   for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
   await page.setViewport(WIDE)
   await lookAtContrast(page, file, WIDE.width)
 
   // By keyboard: the key that moves the focus leads from the field to both buttons.
-  await page.focus('.guess-form input')
+  const fields = await (await page.$('.guess-first')).$$('.guess-entry input')
+  await (fields.at(-1) ?? (await page.$('.guess-form input'))).focus()
   const way = []
   for (let i = 0; i < 2; i++) {
     await page.keyboard.press('Tab')
@@ -118,24 +125,87 @@ async function lookAtGuesses(page, file) {
   await page.focus('.guess-form input')
   await page.keyboard.press('Enter')
   await shown('after an empty guess', () => false)
-  await page.keyboard.type('2')
+  for (const field of fields) {
+    await field.focus()
+    await page.keyboard.type('2')
+  }
+  if (fields.length === 0) await page.keyboard.press('Space')
   await page.keyboard.press('Enter')
   await shown('after a guess by keyboard', (i) => i === 0)
-  const beside = await page.evaluate(besideResult)
-  if (!/^Your guess: 2\b/.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
+  const [beside] = await page.evaluate(besideResults)
+  if (!/\byour (guess|answer): \S/i.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
   const measured = await page.evaluate(() => document.activeElement.className)
   if (measured !== 'guess-result') complain(file, `after a guess the focus is at ${measured || 'nothing'}`)
+  await (await page.$('.guess-again'))?.click()
+  await shown('after "Guess again"', () => false)
 
+  await page.evaluate(() => localStorage.clear())
+  await open(page, file)
+  for (const [i, question] of (await page.$$('.guess-first')).entries()) await answer(page, question, (what) => complain(file, `guess ${i + 1}: ${what}`))
+  await shown('after all were answered', () => true)
+  for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
+  await page.setViewport(WIDE)
+  await lookAtContrast(page, file, WIDE.width)
+  const answers = await page.evaluate(besideResults)
+  await open(page, file)
+  await shown('after the page was loaded again', () => true)
+  if ((await page.evaluate(besideResults)).join() !== answers.join()) complain(file, 'the browser has not kept the guesses')
+
+  for (const button of await page.$$('.guess-again')) await button.click()
+  await shown('after "Guess again" everywhere', () => false)
   const buttons = await page.$$('.guess-show')
   if (buttons.length > 0) await buttons[0].click()
-  await shown('after a click', (i) => i <= 1)
-  await open(page, file)
-  await shown('after the page was loaded again', (i) => i <= 1)
-  if ((await page.evaluate(besideResult)) !== beside) complain(file, 'the browser has not kept the guess')
-  await (await page.$('.guess-again'))?.click()
-  await shown('after "Guess again"', (i) => i === 1)
-  for (const button of await page.$$('.guess-show')) await button.click()
+  await shown('after a click', (i) => i === 0)
+  for (const button of buttons.slice(1)) await button.click()
   await shown('after all were shown', () => true)
+}
+
+/** One question, answered by the pointer in each way that there is; it ends answered. */
+async function answer(page, question, say) {
+  const isShown = () => question.$eval(':scope > .waits', (e) => e.checkVisibility({ visibilityProperty: true }))
+  const press = async (selector) => (await question.$(selector))?.click().catch(() => say(`${selector} cannot be pressed`))
+  const beside = () => question.evaluate((q) => [...q.querySelectorAll('.guess-result dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', '))
+  const typeAll = async (text) => {
+    for (const field of await question.$$('.guess-entry input')) {
+      await field.click({ count: 3 })
+      await page.keyboard.type(text)
+    }
+    await press('.guess-compare')
+  }
+  const choices = (await question.$$('.guess-choice input')).length
+  await press('.guess-compare')
+  if (await isShown()) return say('an empty one reveals the result')
+  if (choices === 0) {
+    await typeAll('a lot')
+    if (await isShown()) return say('words reveal a number')
+    if (!(await question.$eval('.guess-complaint', (e) => e.textContent))) say('nothing is said of words in place of a number')
+    await typeAll('2')
+    const text = await beside()
+    if (!(await isShown()) || !/\d.*\d.*Factor between/.test(text)) say(`a number is not compared: ${text}`)
+    return
+  }
+  for (let k = 0; k < choices; k++) {
+    if (k > 0) await press('.guess-again')
+    await (await question.$$('.guess-choice input'))[k].click()
+    await press('.guess-compare')
+    const reasons = await question.$$eval('.guess-others li', (items) => items.map((item) => item.textContent))
+    if (!(await isShown())) say(`choice ${k + 1} shows nothing`)
+    if (!/^Your (guess|answer): .* [✓✗]/.test(await beside())) say(`choice ${k + 1} is not told from the others`)
+    if (reasons.length !== choices - 1 || reasons.some((reason) => !/: \S/.test(reason))) say(`of ${choices} choices ${reasons.length} say why they fail`)
+  }
+}
+
+/** A lab's page: each exercise has its starter with the lines to change, what the check looks at, hints that open, a report. */
+async function lookAtLab(page, file) {
+  for (const { title, missing } of await page.evaluate(whatExercisesLack)) {
+    if (missing.length > 0) complain(file, `"${title}" has no ${missing.join(', no ')}`)
+  }
+  for (const summary of await page.$$('main details:not([open]) > summary')) {
+    await summary.focus()
+    await page.keyboard.press('Enter')
+    const { isOpen, name, text } = await summary.evaluate((s) => ({ isOpen: s.parentElement.open, name: s.textContent, text: s.parentElement.innerText.length - s.innerText.length }))
+    if (!isOpen || text < 20) complain(file, `"${name}" ${isOpen ? 'says nothing' : 'does not open by keyboard'}`)
+  }
 }
 
 /**
@@ -151,6 +221,7 @@ async function lookAtFigures(page, file) {
     if (!allShow) complain(file, `a figure's picture is hidden ${when}`)
   }
   for (const [number, figure] of (await page.$$('explore-figure')).entries()) {
+    await lookAtPlay(figure, (what) => complain(file, `figure ${number + 1}: ${what}`))
     const says = () => figure.evaluate((f) => f.shadowRoot.querySelector('[role=status]').textContent)
     const moves = async (what, ...acts) => {
       const before = await says()
@@ -194,6 +265,7 @@ async function lookAtFigures(page, file) {
           for (const problem of await figure.evaluate(badlyDrawn)) complain(file, `figure ${number + 1}: ${problem}`, `${size.width} px`)
         }
       }
+      await stayInSight(page, file, figure, number)
       for (const { part, name } of buttons) {
         if (tried.has(name) || !(await part.isVisible())) continue
         tried.add(name)
@@ -209,6 +281,39 @@ async function lookAtFigures(page, file) {
   await withoutScripts(page, file, () => picturesShow('without scripts'))
   await open(page, file)
   await waitForAll()
+}
+
+/** On a phone the sliders are seen above what they change, also when its end has come to the middle of the screen. */
+async function stayInSight(page, file, figure, number) {
+  await page.setViewport(NARROW)
+  const are = await figure.evaluate(async (f) => {
+    scrollBy(0, f.shadowRoot.querySelector('svg').getBoundingClientRect().bottom - 0.5 * innerHeight)
+    await new Promise((done) => requestAnimationFrame(done))
+    const { top, bottom, height } = f.shadowRoot.querySelector('.sliders').getBoundingClientRect()
+    return height === 0 || (top >= 0 && bottom <= innerHeight)
+  })
+  if (!are) complain(file, `figure ${number + 1}: its sliders are out of sight at the end of what they change`)
+  await page.setViewport(WIDE)
+}
+
+/** What plays goes on by itself, and stays when it is stopped. */
+async function lookAtPlay(figure, say) {
+  const says = () => figure.evaluate((f) => f.shadowRoot.querySelector('[role=status]').textContent)
+  const [play] = await figure.$$('>>> .ways button')
+  if (!play) return
+  const texts = new Set([await says()])
+  await play.click()
+  const begun = Date.now()
+  while (texts.size < 4 && Date.now() - begun < 20000) {
+    texts.add(await says())
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  if (texts.size < 4) say('"Play" does not go on')
+  // At the end it stops by itself.
+  if ((await play.evaluate((button) => button.textContent)) === 'Pause') await play.click()
+  const stopped = await says()
+  await new Promise((done) => setTimeout(done, 1500))
+  if ((await says()) !== stopped) say('"Pause" does not stop it')
 }
 
 /** A box is ticked by keyboard: the sidebar says so, and the browser keeps it until the box is clicked again. */
@@ -277,20 +382,71 @@ async function lookAtPage(page, file) {
   await open(page, file)
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   if (await page.$('explore-figure')) await lookAtFigures(page, file)
+  if (/\/exercises\/index\.html$/.test(file)) await lookAtLab(page, file)
   if (await first(page, '.tick', file)) await lookAtTicks(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })
   if (await first(page, 'a[data-term]', file)) await lookAtTerms(page, file)
-  await page.evaluate(() => Promise.all([...document.images].map((image) => image.decode().catch(() => {}))))
+  await page.evaluate(() => {
+    for (const image of document.images) image.loading = 'eager'
+    return Promise.all([...document.images].map((image) => image.decode().catch(() => {})))
+  })
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
   for (const size of [FULL, WIDE, NARROW]) {
     await lookAtWidth(page, file, size)
     // Text is as faint at any width: what only a phone shows is around the page, the same on all.
+    if (size === NARROW) for (const problem of await page.evaluate(notForPhones)) complain(file, problem, `${size.width} px`)
     if (size === WIDE || /^index\.html$|^chapters\/[^/]*\/index\.html$/.test(file)) await lookAtContrast(page, file, size.width)
   }
   return found
+}
+
+/** The first page, as somebody sees it who comes for the first time: its weight, and what the first screen says. */
+async function lookAtFirstPage(page) {
+  const cdp = await page.createCDPSession()
+  let bytes = 0
+  cdp.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+  await cdp.send('Network.enable')
+  await page.setCacheEnabled(false)
+  for (const size of [NARROW, { width: 1280, height: 800 }]) {
+    bytes = 0
+    await page.setViewport(size)
+    await page.goto(`${origin}${base}`, { waitUntil: 'networkidle0' })
+    if (bytes > MOST_AT_FIRST) complain('index.html', `loads more than ${MOST_AT_FIRST / 1e3} kB at first`, `${size.width} px: ${Math.round(bytes / 1e3)} kB`)
+    for (const problem of await page.evaluate(notForBeginners)) complain('index.html', problem, `${size.width} px`)
+  }
+  await page.setCacheEnabled(true)
+  await cdp.detach()
+}
+
+/** What a host shows where there is no page: it leads into the course. */
+async function lookAtMissing(page) {
+  await open(page, '404.html')
+  const found = await page.evaluate(contents)
+  for (const problem of found.problems) complain('404.html', problem)
+  const isThere = ({ href }) => fileFor(folder, base, new URL(href).pathname)
+  if (!(await page.$('.missing a')) || !found.links.every((link) => new URL(link.href).origin !== origin || isThere(link))) complain('404.html', 'does not lead into the course')
+  for (const size of [WIDE, NARROW]) {
+    await lookAtWidth(page, '404.html', size)
+    await lookAtContrast(page, '404.html', size.width)
+  }
+}
+
+/** A term's entry in the glossary is the first thing that is found. */
+async function lookForTerms(page) {
+  const glossary = path.join(folder, 'chapters/GLOSSARY.html')
+  const entries = fs.existsSync(glossary) ? fs.readFileSync(glossary, 'utf8') : ''
+  const isFirst = (end) => document.querySelector('.VPLocalSearchBox .results a.result')?.href.endsWith(end)
+  for (const term of TERMS) {
+    const anchor = term.replace(/ /g, '-')
+    if (!entries.includes(`id="${anchor}"`)) continue
+    await page.click('.VPLocalSearchBox input', { count: 3 })
+    await page.type('.VPLocalSearchBox input', term)
+    const found = page.waitForFunction(isFirst, { timeout: 5000 }, `GLOSSARY.html#${anchor}`)
+    await found.catch(() => complain('search', `"${term}" does not find its entry in the glossary first`))
+  }
 }
 
 /** The search, as a reader uses it. */
@@ -309,6 +465,7 @@ async function lookAtSearch(page, size) {
   }
   await lookAtWidth(page, where, size)
   await lookAtContrast(page, where, size.width)
+  if (size === WIDE) await lookForTerms(page)
 }
 
 /** The menu that a phone hides behind a button. */
@@ -359,6 +516,10 @@ if (chosen.length === 0) {
   for (const size of [WIDE, NARROW]) await lookAtSearch(tab.page, size)
   tab.current = 'menu'
   await lookAtMenu(tab.page)
+  tab.current = '404.html'
+  await lookAtMissing(tab.page)
+  tab.current = 'index.html'
+  await lookAtFirstPage(tab.page)
 }
 await browser.close()
 server.close()

@@ -5,7 +5,9 @@
 import fs from 'node:fs'
 import { defineConfig } from 'vitepress'
 import { cudaWords } from '../cuda_words.mjs'
+import { glossaryFirst } from '../glossary.mjs'
 import { slug } from '../markdown.mjs'
+import { cards } from '../tables.mjs'
 
 const site = JSON.parse(fs.readFileSync(new URL('../pages/site.json', import.meta.url), 'utf8'))
 
@@ -16,7 +18,7 @@ const NOT_ON_GITHUB = ['snippet', 'toc', ...CONTAINERS.map((name) => `container_
 /** The search sees a page without the lines that prepare.mjs has added. */
 function searchable(source, env, md) {
   const html = md.render(source, env)
-  return env.frontmatter?.search === false ? '' : html.replace(/<p class="(?:facts|listing|actions)">.*?<\/p>/gs, '')
+  return env.frontmatter?.search === false ? '' : html.replace(/<!-- beside -->.*?<!-- \/beside -->|<p class="(?:facts|listing|actions|for-teachers)">.*?<\/p>/gs, '')
 }
 
 export default defineConfig({
@@ -46,6 +48,7 @@ export default defineConfig({
       md.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
       md.block.ruler.disable(NOT_ON_GITHUB, true)
       md.inline.ruler.disable(NOT_ON_GITHUB, true)
+      cards(md)
       // The page becomes a template of Vue's, where two braces are more than text.
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;')
@@ -59,10 +62,13 @@ export default defineConfig({
         }
         return open(tokens, i, ...rest)
       }
-      // Lines of a program have GitHub's anchors, #L12.
+      // Lines of a program have GitHub's anchors, #L12, where the page shows no other.
       const fence = md.renderer.rules.fence
-      md.renderer.rules.fence = (...given) =>
-        fence(...given).replace(/<span class="line-number">(\d+)</g, '<span class="line-number" id="L$1">$1<')
+      md.renderer.rules.fence = (...given) => {
+        const html = fence(...given)
+        if (given[3].frontmatter?.pageClass !== 'source') return html
+        return html.replace(/<span class="line-number">(\d+)</g, '<span class="line-number" id="L$1">$1<')
+      }
     },
   },
   themeConfig: {
@@ -72,7 +78,7 @@ export default defineConfig({
     nav: site.nav,
     exercises: site.exercises,
     outline: { level: [2, 3], label: 'On this page' },
-    search: { provider: 'local', options: { detailedView: true, _render: searchable } },
+    search: { provider: 'local', options: { detailedView: true, _render: searchable, miniSearch: { searchOptions: { boostDocument: glossaryFirst } } } },
     docFooter: { prev: 'Previous', next: 'Next' },
     externalLinkIcon: true,
   },

@@ -24,15 +24,37 @@ export function contents() {
   }
 }
 
-/** Of each guess, whether its result is there to see. */
+/** Of each guess, whether its result is there to see, and whether it is of the quiz. */
 export function resultsShown() {
-  return [...document.querySelectorAll('.guess-first > .waits')].map((e) => e.checkVisibility({ visibilityProperty: true }))
+  const results = [...document.querySelectorAll('.guess-first > .waits')]
+  return results.map((e) => ({ is: e.checkVisibility({ visibilityProperty: true }), quiz: e.parentElement.classList.contains('quiz') }))
 }
 
-/** What stands beside the result of the first guess: "Your guess: 2 times, Measured: ...", or null. */
-export function besideResult() {
-  const box = document.querySelector('.guess-first').querySelector('.guess-result')
-  return box && [...box.querySelectorAll('dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', ')
+/** What each exercise of a lab's page lacks: { title, missing }. */
+export function whatExercisesLack() {
+  const isExercise = (heading) => /^\d+\. /.test(heading.textContent)
+  return [...document.querySelectorAll('main h2')].filter(isExercise).map((heading) => {
+    const parts = []
+    for (let e = heading.nextElementSibling; e && e.nodeName !== 'H2'; e = e.nextElementSibling) parts.push(e)
+    const all = (selector) => parts.flatMap((part) => [...(part.matches(selector) ? [part] : []), ...part.querySelectorAll(selector)])
+    const text = (selector) => all(selector).map((e) => e.textContent).join('\n')
+    const there = {
+      'starter with a TODO': /TODO/.test(text('.starter .line.highlighted')),
+      'list of what the check looks at': all('.looks-at li').length > 0,
+      'hint': all('details > summary').some((e) => /^Hint 1/.test(e.textContent)),
+      'report of the check': /^ *(not yet|stopped) /m.test(text('details.report pre')),
+      'link to the solution': all('.for-teachers a').some((a) => /\/solutions\//.test(a.pathname)),
+    }
+    return { title: heading.textContent.replace(/[\u200b#]/g, '').trim(), missing: Object.keys(there).filter((what) => !there[what]) }
+  })
+}
+
+/** What stands beside the result of each guess: "Your guess: 2 times, It is: ...", or null. */
+export function besideResults() {
+  return [...document.querySelectorAll('.guess-first')].map((guess) => {
+    const box = guess.querySelector('.guess-result')
+    return box && [...box.querySelectorAll('dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', ')
+  })
 }
 
 /** What makes the page scroll sideways, or null. Tables and code may, inside of their own box. */
@@ -86,4 +108,47 @@ export function badlyDrawn(figure) {
     words.slice(0, i).some(({ box: b }) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2),
   )
   return [...out.slice(0, 1).map(({ e }) => `sticks out: <${e.nodeName}> ${e.textContent}`), ...over.map(({ e }) => `"${e.textContent}" lies over other words`)]
+}
+
+/** What a narrow screen does not get of what is wider: boxes that scroll and do not say so, tables and figures that are not laid out anew. */
+export function notForPhones() {
+  const problems = []
+  const excerpt = (element) => `<${element.nodeName.toLowerCase()}> ${element.textContent.trim().replace(/\s+/g, ' ').slice(0, 40)}`
+  const shows = (element) => element.checkVisibility({ visibilityProperty: true })
+  for (const box of document.querySelectorAll('.vp-doc :is(pre, table, p)')) {
+    if (box.scrollWidth - box.clientWidth < 2 || !shows(box) || getComputedStyle(box).overflowX === 'visible') continue
+    if (getComputedStyle(box).maskImage === 'none') problems.push(`no shade says that it goes on: ${excerpt(box)}`)
+    if (box.tabIndex !== 0) problems.push(`the keyboard cannot scroll it: ${excerpt(box)}`)
+  }
+  for (const table of document.querySelectorAll('table.cards')) {
+    const cells = [...table.querySelectorAll('td:not(:first-child, :empty)')].filter(shows)
+    const nameless = cells.find((cell) => getComputedStyle(cell, '::before').content !== `"${cell.dataset.column}"`)
+    if (nameless) problems.push(`a cell of a card does not name its column: ${excerpt(nameless)}`)
+    const wide = cells.find((cell) => cell.getBoundingClientRect().right > document.documentElement.clientWidth)
+    if (wide) problems.push(`a card is wider than the screen: ${excerpt(wide)}`)
+  }
+  for (const panels of document.querySelectorAll('.panels')) {
+    if (!panels.parentElement.checkVisibility()) continue
+    const places = [...panels.children].map((image) => image.getBoundingClientRect())
+    const isBelow = places.every(({ top, width }, i) => width > 0 && (i === 0 || top >= places[i - 1].bottom - 1))
+    if (!isBelow || panels.previousElementSibling.checkVisibility()) problems.push(`the panels of a figure do not stand below each other: ${panels.getAttribute('aria-label').slice(0, 40)}`)
+  }
+  return problems
+}
+
+/** What somebody new does not see first: where to begin within the first screen, its command as the first, and no picture that answers a guess. */
+export function notForBeginners() {
+  const begin = document.querySelector('.actions .first')
+  if (!begin) return []
+  const problems = []
+  const number = /\d\d/.exec(begin.textContent)[0]
+  const command = document.querySelector('main pre')
+  const inSight = (element) => element.getBoundingClientRect().bottom <= innerHeight
+  if (!inSight(begin)) problems.push('where to begin is below the first screen')
+  if (command && !command.textContent.trim().startsWith(`make run CH=${number}`)) problems.push(`the first command is not for chapter ${number}`)
+  const words = [...document.querySelectorAll('main strong')].find((element) => element.textContent === 'Never seen a kernel?')
+  if (words && !inSight(words)) problems.push('"Never seen a kernel?" is below the first screen')
+  const pictures = [...document.querySelectorAll('main :is(img, .bar)')].filter((element) => element.checkVisibility())
+  if (pictures.length > 0) problems.push('a picture stands outside of a fold, and may answer a guess')
+  return problems
 }

@@ -14,6 +14,18 @@ export function withComments(markdown, change) {
   return markdown.replace(NOT_TEXT, (all, fence, marks, comment) => (comment === undefined ? all : change(comment)))
 }
 
+const escapeText = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+
+/** A line of Markdown as HTML: code, emphasis, and text. */
+export function inlineHtml(line) {
+  return line.replace(/`([^`]*)`|\*([^*]+)\*|[^`*]+/g, (all, code, emphasis) =>
+    code !== undefined ? `<code>${escapeText(code)}</code>` : emphasis !== undefined ? `<em>${escapeText(emphasis)}</em>` : escapeText(all),
+  )
+}
+
+/** A value as an attribute of HTML. */
+export const asAttribute = (value) => escapeText(JSON.stringify(value)).replace(/"/g, '&quot;')
+
 /** The text without its comments. A comment that fills lines of its own leaves one empty line. */
 export const withoutComments = (markdown) => withComments(markdown, () => '')
 
@@ -144,6 +156,37 @@ export function answerTo(question, number) {
   return count ? { value: count[1].replace(/,/g, ''), unit: '' } : null
 }
 
+/** How a question is answered, said in a comment before it: see questionForm. */
+export const GUESS_COMMENT = /^<!--\s*guess\b(?::)?([\s\S]*?)-->$/
+
+/**
+ * What a comment says of a question: `= the right choice` and `- another one | why it fails`, a line each; or words of the answer
+ * with # for the number that answers, as in `From #` or `# threads`, where what stands behind # is its unit. Where several are asked for, each has a
+ * line and a name before it, `by rows | # by rows`. `answer` is the text in which they stand. { choices } or { numbers }; a text says what is wrong.
+ */
+export function questionForm(lines, answer) {
+  const given = lines.split('\n').map((line) => line.trim()).filter(Boolean)
+  if (given.every((line) => /^[=-] /.test(line))) {
+    const choices = given.map((line) => {
+      const [text, why] = line.slice(2).split(' | ')
+      return { right: line[0] === '=', text: inlineHtml(text.trim()), ...(line[0] === '-' && why ? { why: inlineHtml(why.trim()) } : {}) }
+    })
+    if (choices.length < 2 || choices.filter(({ right }) => right).length !== 1) return 'needs two choices or more, one of them behind ='
+    if (choices.some(({ right, why }) => !right && !why)) return 'a choice behind - says why it fails, behind |'
+    return { choices: choices.map(({ text, why }) => (why ? { text, why } : { text })) }
+  }
+  const numbers = []
+  for (const line of given) {
+    const [label, words] = line.includes(' | ') ? line.split(' | ') : ['', line]
+    const unit = words.split('#')[1]?.trim()
+    const [before, after] = words.split('#').map((text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    const found = unit !== undefined && new RegExp(`${before}\\s*(?<![\\d.,])${NUMBER}[ -]?${after}`).exec(plain(answer))
+    if (!found) return `"${words}" is not in the answer`
+    numbers.push({ value: found[1].replace(/,/g, ''), unit: label ? '' : unit, ...(label ? { label: label.replace(/`/g, '') } : {}) })
+  }
+  return { numbers }
+}
+
 const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
 
 /** The sections of level 2: { title, anchor, at, text }. */
@@ -179,17 +222,22 @@ export function guessIn(section) {
 
 /**
  * A lesson whose results wait: what follows a guess, to the end of its section, stands in a <GuessFirst>, an
- * element of theme/index.mjs that shows it when the reader has guessed. A fold of the guess is opened there.
+ * element of theme/guess.mjs that shows it when the reader has guessed. A fold of the guess is opened there. A guess
+ * is compared with a number that the question's words or a comment before it tell, or is one of the comment's choices;
+ * `complain(anchor, what)` hears of one that is neither.
  */
-export function withGuesses(markdown, chapter) {
+export function withGuesses(markdown, chapter, complain) {
   return withSections(markdown, ({ anchor, text }) => {
     const guess = guessIn(text)
     if (!guess) return text
-    const answer = answerTo(guess.question, guess.rest.slice(guess.number, guess.why).split(/\n\n/)[0])
-    const attributes = answer ? ` value="${answer.value}" unit="${answer.unit}"` : ''
+    const comment = /(<!--\s*guess\b(?:(?!-->)[\s\S])*-->)\s*$/.exec(guess.before)
+    const said = guess.rest.slice(guess.number, guess.why)
+    const found = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], said) : answerTo(guess.question, said.split(/\n\n/)[0])
+    if (!found || typeof found === 'string') complain(anchor, found ?? 'its answer is no number: give choices, or say where the number stands')
+    const asked = comment ? found : { numbers: [found] }
     return [
-      `${guess.before}**Guess.** ${guess.question}\n`,
-      `<GuessFirst name="${chapter}#${anchor}"${attributes}>\n`,
+      `${comment ? guess.before.slice(0, comment.index) : guess.before}**Guess.** ${guess.question}\n`,
+      `<GuessFirst name="${chapter}#${anchor}" asked="${asAttribute(asked)}">\n`,
       `${guess.rest.trim()}\n`,
       '</GuessFirst>\n\n',
     ].join('\n')

@@ -4,6 +4,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { solutionsOf } from './labs.mjs'
 import { anchors, headings, links } from './markdown.mjs'
 
 const IMAGES = /\.(svg|png|jpe?g|gif|webp)$/
@@ -93,6 +94,7 @@ export function findPages(root, chapters) {
   }
   for (const chapter of chapters) {
     for (const file of [chapter.notes, chapter.labNotes, chapter.program, chapter.labs]) if (file) add(file)
+    if (chapter.labs) for (const file of solutionsOf(root, chapter.labs)) add(file)
   }
   const programs = new Map(chapters.flatMap((c) => [[c.notes, c.program], [c.labNotes, c.program]]))
   while (queue.length > 0) {

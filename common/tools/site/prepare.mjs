@@ -13,8 +13,12 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { findDecks } from './decks.mjs'
 import { explorable } from './explore/data.mjs'
-import { headings, runningText, withGuesses, withLinks, withSections, withoutComments } from './markdown.mjs'
+import { withTermsAsHeadings } from './glossary.mjs'
+import { withCode } from './labs.mjs'
+import { GUESS_COMMENT, headings, runningText, withGuesses, withLinks, withComments, withSections, withoutComments } from './markdown.mjs'
+import { withPanels } from './panels.mjs'
 import { filesBelow, findChapters, findPages, listings, resolveLink } from './pages.mjs'
+import { quizOf } from './quiz.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
 const [root, out, base, tools] = process.argv.slice(2)
@@ -24,10 +28,12 @@ const sentences = sentencesOf(fs.existsSync(path.join(root, GLOSSARY)) ? read(GL
 
 const chapters = findChapters(root)
 const { pages, problems } = findPages(root, chapters)
-if (problems.length > 0) {
+function stopAt(problems) {
+  if (problems.length === 0) return
   console.error(problems.join('\n'))
   process.exit(1)
 }
+stopAt(problems)
 
 /** Everything the site is made of: a Map from a path below `out` to text, or to a Buffer. */
 const files = new Map()
@@ -77,7 +83,7 @@ function withExplorables(file, text) {
   return text.replace(/^!\[.*\]\((\S+\.svg)\)$/gm, (image, target) => {
     const picture = resolveLink(root, file, target)?.file
     const data = picture && explorable(root, picture)
-    if (!data) return image
+    if (!data) return withPanels(root, picture, image)
     const place = picture.replace(/\.svg$/, '.json')
     files.set(`public/${place}`, `${JSON.stringify(data)}\n`)
     return `<ExploreFigure src="${base}${place}">\n\n${image}\n\n</ExploreFigure>`
@@ -105,7 +111,8 @@ function rewritten(file, program = null) {
     const sentence = to.file === GLOSSARY && !html && sentences.get(to.anchor)
     return sentence ? `${address} "${sentence.replace(/"/g, '&quot;')}"` : address
   })
-  return withExplorables(file, withoutComments(withCaptions(file, text, program)))
+  // What a comment says of a guess is for withGuesses.
+  return withExplorables(file, withComments(withCaptions(file, text, program), (comment) => (GUESS_COMMENT.test(comment) ? comment : '')))
 }
 
 /** The page with a line of facts below its title. */
@@ -136,12 +143,12 @@ const frontmatter = (settings) => `---\n${Object.entries(settings).map(([k, v]) 
 const ALONE = frontmatter({ prev: false, next: false }) // a page beside the course's order
 
 /**
- * The ladder of the sum, a bar for each row of the front page's table, as long as its number: each leads to its chapter.
- * The numbers themselves stay in the table, behind the front page's question.
+ * The front page with the ladder of the sum above the table with its numbers, and like that behind the front page's question:
+ * a bar for each row, as long as its number, that leads to its chapter.
  */
-function ladder() {
-  const table = /^\| chapter \| what changed \| (GB\/s.*?) \|\n\|[-:|]+\|\n((?:\|.*\n)+)/m.exec(withoutComments(read('README.md')))
-  if (!table) return ''
+function withLadder(home) {
+  const table = /^\| chapter \| what changed \| (GB\/s.*?) \|\n\|[-:|]+\|\n((?:\|.*\n)+)/m.exec(home)
+  if (!table) return home
   const rows = [...table[2].matchAll(/^\| (\d\d) \| (.*?) \| ([\d.,]+) \|$/gm)].flatMap(([, number, what, rate]) => {
     const chapter = chapters.find((c) => c.number === number)
     return chapter ? [{ number, what: what.split(';')[0], rate: Number(rate.replace(',', '')), to: url('README.md', chapter.notes) }] : []
@@ -151,8 +158,9 @@ function ladder() {
     const width = `${((100 * rate) / most).toFixed(2)}%`
     return `<li><a href="${to}"><span>${number} · ${escapeHtml(what)}</span><span class="bar"><span style="width: ${width}"></span></span></a></li>`
   })
-  const title = `One sum, step by step: ${table[1]}, on a linear axis. The numbers stand below, behind a guess.`
-  return `<p class="ladder-title">${title}</p>\n\n<ol class="ladder">\n${bars.join('\n')}\n</ol>\n\n`
+  const title = `One sum, step by step: ${table[1]}, on a linear axis.`
+  const ladder = `<p class="ladder-title">${title}</p>\n\n<ol class="ladder">\n${bars.join('\n')}\n</ol>\n\n`
+  return home.slice(0, table.index) + ladder + home.slice(table.index)
 }
 
 function writeChapters() {
@@ -175,7 +183,9 @@ function writeChapters() {
     const slides = (from) => (deck ? [link('Slides', relative(pages.get(from).place, deck.url))] : [])
     const facts = [`About ${minutesToRead(read(c.notes))} minutes to read`, ...links(c.notes, { 'Lab notes': c.labNotes, Program: c.program, Labs: c.labs })]
     const notes = withFacts(rewritten(c.notes, c.program), ...facts, ...slides(c.notes))
-    files.set(pages.get(c.notes).place, step(c.notes) + (c.labNotes ? withGuesses(notes, c.name) : notes) + tick('I have read this chapter'))
+    const lesson = withGuesses(notes, c.name, (anchor, what) => problems.push(`${c.notes}: the guess of #${anchor}: ${what}`))
+    const quiz = quizOf(root, c, (what) => problems.push(`chapters/quiz.md: ${what}`))
+    files.set(pages.get(c.notes).place, `${step(c.notes)}${lesson.trimEnd()}\n${quiz}${tick('I have read this chapter')}`)
     if (c.labNotes) {
       const labNotes = withFacts(rewritten(c.labNotes, c.program), ...links(c.labNotes, { [`Lesson of chapter ${c.number}`]: c.notes }))
       files.set(pages.get(c.labNotes).place, ALONE + folded(labNotes))
@@ -183,7 +193,8 @@ function writeChapters() {
     if (!c.labs) continue
     const minutes = minutesOfLab(read(c.labs))
     const time = minutes > 0 ? [`About ${minutes} minutes together`] : []
-    const { text, exercises } = withTicks(withFacts(rewritten(c.labs), ...time, ...links(c.labs, { Notes: c.notes }), ...slides(c.labs)))
+    const labs = withCode(root, c.labs, rewritten(c.labs), (file, text) => link(text, url(c.labs, file)))
+    const { text, exercises } = withTicks(withFacts(labs, ...time, ...links(c.labs, { Notes: c.notes }), ...slides(c.labs)))
     files.set(pages.get(c.labs).place, step(c.labs) + text)
     exercisesOf[`${base}${asUrl(pages.get(c.labs).place)}`] = exercises
   }
@@ -195,10 +206,10 @@ function writeChapters() {
   action(first?.notes, `Start with chapter ${first?.number}`, ' first')
   action(chapters.find((c) => c.labs)?.labs, 'Go to the first lab')
   action('chapters/README.md', 'Teach with it')
-  const home = rewritten('README.md')
+  const home = withLadder(rewritten('README.md'))
   const opening = /^# .*\n+(?:(?!#|`|<|\||!).+\n)+/m.exec(home)
   const at = opening ? opening.index + opening[0].length : 0
-  const bar = (actions.length > 0 ? `\n<p class="actions">${actions.join(' ')}</p>\n\n` : '') + ladder()
+  const bar = actions.length > 0 ? `\n<p class="actions">${actions.join(' ')}</p>\n\n` : ''
   files.set('index.md', step('README.md') + home.slice(0, at) + bar + home.slice(at))
 }
 
@@ -218,6 +229,7 @@ function writePages() {
       files.set(place, tablePage(root, file, wayBack(file)))
       files.set(`public/${place.replace(/\.md$/, '')}`, fs.readFileSync(path.join(root, file)))
     }
+    if (file === GLOSSARY) files.set(place, frontmatter({ prev: false, next: false, outline: 2 }) + withTermsAsHeadings(rewritten(file)))
     if (kind === 'markdown' && !files.has(place)) files.set(place, ALONE + rewritten(file))
   }
 }
@@ -256,6 +268,7 @@ function nav() {
 
 writeChapters()
 writePages()
+stopAt(problems)
 for (const file of filesBelow(path.join(tools, 'public'))) files.set(`public/${path.basename(file)}`, fs.readFileSync(file))
 const home = read('README.md')
 const title = headings(home)[0]?.text ?? 'Tutorial'

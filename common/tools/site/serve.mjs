@@ -6,6 +6,7 @@
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
+import { createGzip } from 'node:zlib'
 import { pathToFileURL } from 'node:url'
 
 const TYPES = {
@@ -34,9 +35,14 @@ export function serve(folder, base, port) {
     if (request.url === '/' && base !== '/') return response.writeHead(302, { location: base }).end()
     const found = fileFor(folder, base, request.url)
     const file = found ?? path.join(folder, '404.html')
-    response.writeHead(found ? 200 : 404, { 'content-type': TYPES[path.extname(file)] ?? 'application/octet-stream' })
+    const type = TYPES[path.extname(file)] ?? 'application/octet-stream'
+    // Packed like a host on the web does it.
+    const packed = /text|json|svg/.test(type) && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+    response.writeHead(found ? 200 : 404, { 'content-type': type, ...(packed && { 'content-encoding': 'gzip' }) })
     if (request.method === 'HEAD' || !fs.existsSync(file)) return response.end()
-    fs.createReadStream(file).pipe(response)
+    const stream = fs.createReadStream(file)
+    if (packed) stream.pipe(createGzip()).pipe(response)
+    else stream.pipe(response)
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)

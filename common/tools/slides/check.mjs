@@ -4,9 +4,9 @@
 //   CHROME_PATH=... node check.mjs PACKAGES DECK.html...
 //
 // PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
-// text too small or of too little contrast, an image that does not load or has no text alternative, a
-// slide without speaker notes, a picture that does not open or change when it is explored, a message
-// on the console, and anything fetched from elsewhere than the file itself.
+// a bar whose length is not its number, text too small or of too little contrast, an image that does not load
+// or has no text alternative, a slide without speaker notes, a picture that does not open, change or show large words
+// when it is explored, or does not show that it can be, a message on the console, and anything fetched from elsewhere than the file itself.
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { addContrast, listen, openChromium } from '../site/browser.mjs'
@@ -41,7 +41,7 @@ function lookAtSlide(index, limits) {
   const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT)
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node
-    const skipped = element.closest('header, footer, svg, mjx-assistive-mml')
+    const skipped = element.closest('header, footer, button.explore, svg, mjx-assistive-mml')
     if (skipped && section.contains(skipped) && node !== element.closest('svg.picture')) continue
     let rectangles = []
     if (node.nodeType === Node.TEXT_NODE) {
@@ -70,12 +70,23 @@ function lookAtSlide(index, limits) {
     found.push(`${excerpt(node)} runs ${Math.ceil(distance / scale)} px past the ${side} margin`)
   }
 
+  // A bar is as long as its number, at one scale for all of a picture, and its text lies inside.
+  for (const bar of section.querySelectorAll('rect.bar')) {
+    const [first, { x, width }] = [bar.closest('svg').querySelector('rect.bar'), bar.getBBox()]
+    const start = first.getBBox().x - (first.dataset.from * first.getBBox().width) / first.dataset.length
+    const unit = first.getBBox().width / first.dataset.length
+    const isTrue = Math.abs(width - bar.dataset.length * unit) < 0.5 && Math.abs(x - start - bar.dataset.from * unit) < 0.5
+    if (!isTrue) found.push(`a bar of ${bar.dataset.length} is ${width.toFixed(1)} px long, and 1 is ${unit.toFixed(1)} px`)
+    const text = bar.nextElementSibling
+    if (text?.matches('text.in-bar') && text.getBBox().width > width) found.push(`${excerpt(text)} is wider than its bar`)
+  }
+
   for (const image of section.querySelectorAll('img')) {
     if (!image.complete || image.naturalWidth === 0) found.push(`an image does not load: ${image.src.slice(0, 60)}`)
     if (!image.alt.trim()) found.push('an image without a text alternative')
   }
 
-  for (const margin of section.querySelectorAll('header, footer')) {
+  for (const margin of section.querySelectorAll('header, footer, button.explore')) {
     if (margin.textContent.trim()) texts.push(margin.firstChild)
   }
   const seen = new Set()
@@ -107,6 +118,11 @@ async function explorePictures(page, turned) {
       problems.push('a picture cannot be explored')
       continue
     }
+    const smallest = await page.$eval('dialog', (dialog) => {
+      const words = dialog.querySelector('explore-figure').shadowRoot.querySelectorAll('p, span, button, text:not(.in)')
+      return Math.min(...[...words].map((part) => parseFloat(getComputedStyle(part).fontSize))) * getComputedStyle(dialog).zoom
+    })
+    if (smallest < LIMITS.smallestText) problems.push(`words in a picture that is explored are ${smallest.toFixed(1)} px high: at least ${LIMITS.smallestText}`)
     const before = await says()
     const sliders = await page.$$('dialog explore-figure >>> input')
     for (const slider of sliders) {
@@ -120,10 +136,13 @@ async function explorePictures(page, turned) {
     await page.keyboard.press('Escape')
     const closed = () => page.waitForFunction(() => !document.querySelector('dialog'), { timeout: 5000 })
     await closed().catch(() => problems.push('Escape leaves a picture open'))
-    await picture.click()
-    if (!(await page.$('dialog[open]'))) problems.push('a click opens no picture')
-    await page.keyboard.press('Escape')
-    await closed().catch(() => {})
+    const button = await page.$('svg.bespoke-marp-active button.explore')
+    for (const pressed of [picture, (await button?.isVisible()) ? button : null]) {
+      await pressed?.click()
+      if (!(await page.$('dialog[open]'))) problems.push(pressed ? 'a click opens no picture' : 'nothing shows that a picture can be explored')
+      await page.keyboard.press('Escape')
+      await closed().catch(() => {})
+    }
     if (await turned()) problems.push('keys in a picture turn pages')
   }
   return problems

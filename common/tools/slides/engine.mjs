@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Marp's engine for the decks: CUDA code is highlighted, figures are put into the page itself, every
-// slide knows the line it was written on, and nothing is fetched from anywhere.
+// slide knows the line it was written on, the last one says whose the deck is, and nothing is fetched from anywhere.
 import { readFileSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { cuda } from '../site/cuda_words.mjs'
 import { picturesCanBeExplored } from './explore.mjs'
+import { origin } from './origin.mjs'
 import { drawsPictures } from './pictures.mjs'
 
 const DECKS = 'slides' // where the images' paths start; make runs in the repository's root
@@ -46,6 +47,16 @@ function slidesKnowTheirLine(md) {
   })
 }
 
+// A deck is handed on alone: its last slide says whose it is.
+function lastSlideNamesOrigin(md) {
+  md.core.ruler.push('last_slide_names_origin', (state) => {
+    const paragraph = new state.Token('html_block', '', 0)
+    paragraph.content = origin()
+    const end = state.tokens.map((token) => token.type).lastIndexOf('marpit_slide_close')
+    if (end >= 0) state.tokens.splice(end, 0, paragraph)
+  })
+}
+
 // Marp's own options hold what the command line said; `marp` would be made from them without these.
 export default (options) => {
   const Marp = options.marp.constructor
@@ -53,5 +64,5 @@ export default (options) => {
   const plain = Object.fromEntries(Object.entries(given).map(([name, { value }]) => [name, value]))
   const engine = new Marp({ ...plain, html: true, math: 'mathjax', emoji: { shortcode: false, unicode: false } })
   engine.highlightjs.registerLanguage('cuda', cuda)
-  return engine.use(drawsPictures).use(figuresInline).use(picturesCanBeExplored(DECKS)).use(sourcesAreMarked).use(slidesKnowTheirLine)
+  return engine.use(drawsPictures).use(figuresInline).use(picturesCanBeExplored(DECKS)).use(sourcesAreMarked).use(slidesKnowTheirLine).use(lastSlideNamesOrigin)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In a deck's HTML a click on a picture that can be explored (../site/explore) opens a window over the slide. The deck stays
-// one file: each module becomes a data: address that holds its text, and so do the modules that it imports.
+// In a deck's HTML a click on a picture that can be explored (../site/explore), or on the button below it that says so, opens
+// a window over the slide, in which words are as large as the deck's. The deck stays one file: each module becomes a data: address that holds its text, and so do the modules that it imports.
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { explorable } from '../site/explore/data.mjs'
@@ -12,8 +12,14 @@ const STYLE = `dialog.explore {
   --vp-c-brand-1: #005a8e; --vp-c-brand-3: #0072b2; --vp-c-danger-1: #b34700; --vp-font-family-mono: 'DejaVu Sans Mono', monospace;
   --explore-used: #0072b2; --explore-other: #b34700; --explore-moved: #cfd6de;
   background: #fff; border: 0; border-radius: 8px; box-sizing: border-box; color: #16202c;
-  font: 20px/1.5 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif; max-height: 94vh; width: min(1100px, 94vw);
+  font: 16px/1.4 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif; max-width: none; overflow: auto;
+  padding: 0.5rem; width: fit-content;
 }
+dialog.explore explore-figure { margin: 0 0 0.4rem; }
+dialog.explore img { display: none; } /* the slide shows it */
+dialog.explore > button, button.explore { background: #fff; border: 2px solid #0072b2; border-radius: 6px; color: #005a8e; cursor: pointer; font: inherit; }
+button.explore { bottom: 10px; font-size: 20px; padding: 2px 14px; position: absolute; right: 130px; }
+@media print { button.explore { display: none; } }
 dialog.explore::backdrop { background: rgb(16 38 61 / 70%); }`
 
 const address = (module) => `data:text/javascript;base64,${Buffer.from(module).toString('base64')}`
@@ -28,17 +34,35 @@ function moduleAddress(path) {
   return address(module)
 }
 
-// Runs in the deck. The keys that move sliders must not turn pages, so no key leaves the dialog.
+// Runs in the deck. The keys that move sliders must not turn pages, so no key leaves the dialog. A picture of the deck, which
+// has no keys, stays as it is.
 function explorePictures(data) {
+  if (!document.querySelector('.bespoke-marp-parent')) return
+  // Words of 12 and 14 pixels become as large as the deck's, whatever the window: the largest of these with which all is seen.
+  const MAGNIFICATIONS = [1.9, 1.75, 1.6, 1.46]
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
   for (const image of document.querySelectorAll('img[data-explore]')) {
     image.tabIndex = 0
     image.role = 'button'
-    image.title = 'Explore this picture'
+    image.title = 'Explore this figure'
     const open = () => {
       const dialog = document.body.appendChild(document.createElement('dialog'))
       dialog.className = 'explore'
       dialog.onkeydown = (event) => event.stopPropagation()
-      dialog.onclose = () => dialog.remove()
+      const magnify = async () => {
+        for (const magnification of MAGNIFICATIONS) {
+          const zoom = magnification * Math.min(innerWidth / 1280, innerHeight / 720)
+          dialog.style.zoom = zoom
+          dialog.style.maxHeight = `${(0.98 * innerHeight) / zoom}px`
+          figure.style.width = `${(0.96 * innerWidth) / zoom}px`
+          await painted()
+          if (dialog.scrollHeight <= dialog.clientHeight) return
+        }
+      }
+      dialog.onclose = () => {
+        removeEventListener('resize', magnify)
+        dialog.remove()
+      }
       const figure = document.createElement('explore-figure')
       figure.given = data[image.dataset.explore]
       figure.append(image.cloneNode())
@@ -47,8 +71,16 @@ function explorePictures(data) {
       close.onclick = () => dialog.close()
       dialog.append(figure, close)
       dialog.showModal()
+      magnify()
+      addEventListener('resize', magnify)
     }
     image.onclick = open
+    const button = document.createElement('button')
+    button.className = 'explore'
+    button.textContent = 'Explore this figure: press here'
+    button.tabIndex = -1 // the picture itself takes the focus
+    button.onclick = open
+    image.closest('section').append(button)
     image.onkeydown = (event) => {
       if (event.key !== 'Enter') return
       event.stopPropagation()

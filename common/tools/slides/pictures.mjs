@@ -6,17 +6,18 @@
 //   SM 0:   {[#.#.#.#.] [#.#.#.#.]}
 //           {[#.#.#.#.] [#.#.#.#.]}
 //                 |          v
-//   memory: <read><wait:  ><read>
 //   ```
 //
 // What follows `picture` in its line is the text alternative. A line may begin with a label and a colon; the cells of all
 // lines begin one space after the longest. Each character is a cell of one size:
 //   #  a lane that works         .  one that is idle        !  one that does harm     a letter or digit: a value
 //   [] a block's frame and {} a multiprocessor's box, over all following lines that have it in the same two columns
-//   <> a bar, for what takes time; <wait: > is grey, <bad: > red
+//   <> a card with a text, <bad: > a red one. All cards of a picture are equally wide, since their width says nothing:
+//      where a length is a number, ```bars draws it (bars.mjs)
 //   |  ^ v > / \ and Unicode's arrows, with nothing on either side
 
 import { escapeHtml } from '../site/source_pages.mjs'
+import { bars } from './bars.mjs'
 
 const CELL = 24
 const ROW = 28
@@ -29,7 +30,7 @@ const EDGES = [
 ]
 const FILLS = { '#': 'works', '.': 'idle', '!': 'harm' }
 
-/** { label, content, bars: [{ from, to, text, kind }], cells: [[column, character]] } of each line. Throws what is wrong. */
+/** { label, content, cards: [{ from, to, text, kind }], cells: [[column, character]] } of each line. Throws what is wrong. */
 function parsed(source) {
   const lines = source.trimEnd().split('\n')
   const labels = lines.map((line) => /^(\w[^:<[{]*):(?: |$)/.exec(line)?.[1] ?? '')
@@ -39,9 +40,9 @@ function parsed(source) {
     const label = labels[i]
     if (line.slice(label && label.length + 1, start).trim()) throw new Error(`"${line.trim()}": cells begin behind the longest label`)
     const content = line.slice(start)
-    const bars = [...content.matchAll(/<(?:(wait|bad):)?([^<>]*)>/g)].map((m) => ({ from: m.index, to: m.index + m[0].length, kind: m[1] ?? 'works', text: m[2].trim() }))
+    const cards = [...content.matchAll(/<(?:(bad):)?([^<>]*)>/g)].map((m) => ({ from: m.index, to: m.index + m[0].length, kind: m[1] ?? 'works', text: m[2].trim() }))
     const cells = [...content].map((character, column) => [column, character])
-    return { label, content, bars, cells: cells.filter(([at, c]) => c !== ' ' && !bars.some((bar) => at >= bar.from && at < bar.to)) }
+    return { label, content, cards, cells: cells.filter(([at, c]) => c !== ' ' && !cards.some((card) => at >= card.from && at < card.to)) }
   })
 }
 
@@ -79,6 +80,8 @@ function drawn(character, isAlone, x, y) {
 export function picture(source, alternative) {
   if (!alternative) throw new Error('a picture without a text alternative, which stands behind the word picture')
   const rows = parsed(source)
+  const widths = new Set(rows.flatMap((row) => row.cards).map((card) => card.to - card.from))
+  if (widths.size > 1) throw new Error(`cards of ${[...widths].sort((a, b) => a - b).join(' and ')} columns: all of a picture have one width; lengths are drawn by bars`)
   const longest = Math.max(...rows.map((row) => row.label.length))
   const left = longest && longest * LETTER + 16
   const across = (column) => left + column * CELL
@@ -91,10 +94,10 @@ export function picture(source, alternative) {
   )
   rows.forEach((row, y) => {
     if (row.label) parts.push(text(0, down(y) + 7, row.label, 'label', 'start'))
-    for (const bar of row.bars) {
-      const [from, width] = [across(bar.from) + 1, (bar.to - bar.from) * CELL - 2]
-      parts.push(`<rect class="bar ${bar.kind}" x="${from}" y="${down(y) - 13}" width="${width}" height="26" rx="3"/>`)
-      parts.push(text(from + width / 2, down(y) + 6, bar.text, bar.kind))
+    for (const card of row.cards) {
+      const [from, width] = [across(card.from) + 1, (card.to - card.from) * CELL - 2]
+      parts.push(`<rect class="card ${card.kind}" x="${from}" y="${down(y) - 13}" width="${width}" height="26" rx="3"/>`)
+      parts.push(text(from + width / 2, down(y) + 6, card.text, card.kind))
     }
     const stands = (column) => /[\w#.!]/.test(row.content[column] ?? ' ')
     for (const [x, character] of row.cells) {
@@ -106,11 +109,16 @@ export function picture(source, alternative) {
   return `<svg class="picture" role="img" aria-label="${escapeHtml(alternative)}" viewBox="0 0 ${size.join(' ')}" width="${size[0]}" height="${size[1]}">${parts.join('')}</svg>\n`
 }
 
-/** A plugin of markdown-it: draws fences whose first word is picture. */
+const LANGUAGES = { picture, bars }
+
+/** What a fence with this first line draws, as SVG; undefined where it is code. Throws what is wrong with it. */
+export function drawing(info, source) {
+  const [, language, alternative] = /^(picture|bars)\b\s*(.*)$/.exec(info) ?? []
+  return language && LANGUAGES[language](source, alternative)
+}
+
+/** A plugin of markdown-it: draws fences whose first word is picture or bars. */
 export function drawsPictures(md) {
   const fence = md.renderer.rules.fence
-  md.renderer.rules.fence = (tokens, index, ...rest) => {
-    const [, alternative] = /^picture\b\s*(.*)$/.exec(tokens[index].info) ?? []
-    return alternative === undefined ? fence(tokens, index, ...rest) : picture(tokens[index].content, alternative)
-  }
+  md.renderer.rules.fence = (tokens, index, ...rest) => drawing(tokens[index].info, tokens[index].content) ?? fence(tokens, index, ...rest)
 }

@@ -9,13 +9,25 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { links, withComments } from '../site/markdown.mjs'
-import { picture } from './pictures.mjs'
+import { drawing } from './pictures.mjs'
 
 const MARKER = /<!--\s*(?:(?:code|table|pivot|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
 
 // A marker may stand within speaker notes, and then ends the first half of these.
 const withoutMarkers = (text) =>
   withComments(text, (comment) => comment.replace(MARKER, (marker) => marker.replace(/[^\n]/g, '')))
+
+// What a class would stumble over in a listing: a block that begins or ends outside, and lines that all stand to the right.
+function wrongWith(code) {
+  const open = []
+  for (const [brace] of code.replace(/\/\/.*|"(?:\\.|[^"\\])*"|'[{}]'/g, '').matchAll(/[{}]/g)) {
+    if (brace === '{') open.push(brace)
+    else if (!open.pop()) return 'a listing ends a block that it does not begin'
+  }
+  if (open.length > 0) return 'a listing begins a block that it does not end'
+  const lines = code.split('\n').filter((line) => line.trim() && !line.startsWith('#'))
+  return lines.length > 0 && lines.every((line) => line.startsWith(' ')) && 'a listing whose lines are all indented'
+}
 
 // A figure that is not there, or that Marp would make a background of, where no check sees it.
 function problems(deck, text) {
@@ -27,12 +39,16 @@ function problems(deck, text) {
       found.push(`${deck}:${line}: no such figure: ${target}`)
     }
   }
-  for (const { 1: alternative, 2: source, index } of text.matchAll(/^```picture\b *(.*)\n([^]*?)^```$/gm)) {
+  for (const { 1: info, 2: source, index } of text.matchAll(/^```(\w.*)\n([^]*?)^```$/gm)) {
     try {
-      picture(source, alternative)
+      drawing(info, source)
     } catch ({ message }) {
       found.push(`${deck}:${text.slice(0, index).split('\n').length}: ${message}`)
     }
+  }
+  for (const { 1: code, index } of text.matchAll(/^```(?:cuda|cpp)\n([^]*?)^```$/gm)) {
+    const wrong = wrongWith(code)
+    if (wrong) found.push(`${deck}:${text.slice(0, index).split('\n').length}: ${wrong}`)
   }
   if (!/^---\n[^]*?^theme: course$[^]*?^---$/m.test(text)) found.push(`${deck}:1: the front matter must name the theme: course`)
   return found
@@ -46,11 +62,12 @@ const tools = fileURLToPath(new URL('..', import.meta.url))
 const fill = ['--run', 'tools.notes.notes', '--fill', folder, ...decks]
 let { status } = spawnSync(join(tools, 'setup/python.sh'), fill, { stdio: ['ignore', process.stderr, process.stderr] })
 for (const deck of status === 2 ? [] : decks) {
-  for (const problem of problems(deck, readFileSync(deck, 'utf8'))) {
+  const copy = join(folder, basename(deck))
+  const text = readFileSync(copy, 'utf8')
+  for (const problem of problems(deck, text)) {
     console.error(problem)
     status = 1
   }
-  const copy = join(folder, basename(deck))
-  writeFileSync(copy, withoutMarkers(readFileSync(copy, 'utf8')))
+  writeFileSync(copy, withoutMarkers(text))
 }
 process.exit(status)

@@ -5,11 +5,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
-import { stepsOf } from './divergence.mjs'
+import { lanesStops, stepsOf } from './divergence.mjs'
 import { LANES, upTo } from './events.mjs'
 import { PADDINGS, SIZES, STRIDES, access, sectorsOf, servedAt, slotsOf } from './requests.mjs'
-import { readTooEarly, stepsOf as stepsOfBlock } from './pipeline.mjs'
+import { GLOBAL, readTooEarly, stepsOf as stepsOfBlock, stopsOf } from './pipeline.mjs'
 import { levelsOf } from './trees.mjs'
+import { blocksOf, wavesHold } from './waves.mjs'
 
 const [INT, FLOAT] = [4, 4] // bytes
 
@@ -54,7 +55,7 @@ const sorted = (values) => [...new Set(values)].sort((a, b) => a - b)
 function coalescing(results) {
   const presets = tracedLoads(results('xray.csv'))
   const strides = sorted([...upTo(1, 32), 64, 128, 256, 512, 1024, ...presets.map((preset) => preset.state.stride)])
-  return { kind: 'coalescing', strides, offsets: upTo(0, 32), start: { stride: 1, offset: 0 }, presets }
+  return { kind: 'coalescing', strides, offsets: upTo(0, 32), start: presets[2].state, presets }
 }
 
 /** The same beside what was measured. */
@@ -62,7 +63,7 @@ function measuredStrides(results) {
   const rows = results('h200.csv')
   const sweeps = { stride: sweep(rows, 'stride'), offset: sweep(rows, 'offset') }
   const strides = sorted([...upTo(1, 32), ...Object.keys(sweeps.stride.rates).map(Number)])
-  return { ...coalescing(results), strides, sweeps, device: rows[0].device, presets: [], keeps: true }
+  return { ...coalescing(results), strides, sweeps, device: rows[0].device, start: { stride: 8, offset: 0 }, presets: [], keeps: true }
 }
 
 /**
@@ -138,7 +139,7 @@ function trees(results, text) {
     { label: 'Take the barriers in the loops away', state: { barriers: false }, when: { barriers: true } },
     { label: 'Put them back', state: { barriers: true }, when: { barriers: false } },
   ]
-  return { kind: 'trees', kernels, start: { level: 0, barriers: true }, presets }
+  return { kind: 'trees', kernels, start: { level: 3, barriers: true }, presets }
 }
 
 /** The lanes of a warp step by step, one trace for each button. */
@@ -152,8 +153,11 @@ function divergence(results, text) {
     const codes = [...new Set(steps.map(([code]) => code))]
     return [trace, { label, codes, steps: steps.map(([code, mask]) => [codes.indexOf(code), mask]) }]
   })
-  const presets = Object.entries(wanted).map(([trace, label]) => ({ label, state: { trace, step: 0 } }))
-  return { kind: 'divergence', traces: Object.fromEntries(traces), start: { trace: 'four', step: 0 }, presets }
+  const data = { kind: 'divergence', traces: Object.fromEntries(traces) }
+  // In the middle there is more to see than at the beginning, where all lanes still go together.
+  const middle = (trace) => lanesStops({ trace }, data)[Math.floor(lanesStops({ trace }, data).length / 2)].first
+  const presets = Object.entries(wanted).map(([trace, label]) => ({ label, state: { trace, step: middle(trace) } }))
+  return { ...data, start: { trace: 'four', step: middle('four') }, presets }
 }
 
 /** Rows and columns of C, and the depth of a step, of chapter 14's kernels; of others the side of a square tile. */
@@ -178,8 +182,11 @@ function pipeline(wanted, arraysOf) {
       const [rows, columns] = tileOf(kernel.kernel)
       return [trace, { label: wanted[trace], computes: `${rows} x ${columns}`, codes, arrays, steps: steps.map((step) => ({ ...step, code: codes.indexOf(step.code) })) }]
     })
-    const presets = Object.entries(wanted).map(([kernel, label]) => ({ label, state: { kernel, step: 0 } }))
-    return { kind: 'pipeline', kernels: Object.fromEntries(kernels), start: presets[0].state, presets, keeps: true }
+    const data = { kind: 'pipeline', kernels: Object.fromEntries(kernels) }
+    // The first stop at which shared memory is read: before, nothing is in it.
+    const reading = (kernel) => stopsOf({ kernel }, data).find(({ row, does }) => does === 'reads' && row !== GLOBAL).first
+    const presets = Object.entries(wanted).map(([kernel, label]) => ({ label, state: { kernel, step: reading(kernel) } }))
+    return { ...data, start: presets[0].state, presets, keeps: true }
   }
 }
 
@@ -202,10 +209,47 @@ function slices(kernel, trace) {
   return [['tiles_a', a], ['tiles_b', b]].flatMap(([name, part]) => [0, 1].map((i) => ({ row: `${name} ${i}`, name, begins: i * part.bytes, parts: [part] })))
 }
 
+/** Measured blocks of chapter 04's launch of two and a half waves: when each ran, and on which multiprocessor. */
+function blocks(results) {
+  const stored = results('h200_blocks.csv').map((row) => [row.sm, row.start_ns, row.end_ns].map(Number))
+  const rows = results('h200.csv')
+  const launch = rows.findLast(({ setting }) => setting === 'waves')
+  const { read, latency: alone } = latency(results)
+  const found = blocksOf(stored)
+  if (stored.length * 2 !== found.multiprocessors * found.places * 5) throw new Error('h200_blocks.csv: not two waves and a half')
+  const threads = Number(/block = (\d+)/.exec(launch.workload)[1])
+  // The last half wave is what the lesson asks about.
+  const time = Math.round(0.8 * found.end)
+  return { kind: 'blocks', device: launch.device, threads, bytes: INT, needed: read * alone, ...found, start: { time }, presets: [] }
+}
+
+const TILES_DOWN = 12 // of 128 rows in the 1536 of C
+
+/** Chapter 15's products over their columns: the tiles of each in waves, beside the times that were measured. */
+function waves(results) {
+  const rows = results('h200.csv').filter(({ setting }) => setting === 'sawtooth')
+  const of = (version) => Object.fromEntries(rows.filter((row) => row.version.startsWith(`${version}=`)).map((row) => [row.columns, Number(row.median_ms)]))
+  const tiles = Object.fromEntries(rows.map((row) => [row.columns, Number(row.tiles)]))
+  const full = rows.filter((row) => row.tiles / row.waves === Math.max(...rows.map((r) => r.tiles / r.waves)))
+  const data = { kind: 'waves', device: rows[0].device, rows: TILES_DOWN, multiprocessors: full[0].tiles / full[0].waves, tiles, whole: of('whole_tiles'), even: of('even_shares') }
+  wavesHold(data, Object.fromEntries(rows.map((row) => [row.columns, Number(row.waves)])))
+  return {
+    ...data,
+    columns: sorted(Object.keys(tiles).map(Number)),
+    start: { columns: 2820, even: false },
+    presets: [
+      { label: 'Divide the steps evenly', state: { even: true }, when: { even: false } },
+      { label: 'Whole tiles', state: { even: false }, when: { even: true } },
+    ],
+    keeps: true,
+  }
+}
+
 const FIGURES = {
   'chapters/03_coalesced_threads/figures/accesses.svg': coalescing,
   'chapters/03_coalesced_threads/figures/sweeps.svg': measuredStrides,
   'chapters/04_multi_block/figures/saturation.svg': latency,
+  'chapters/04_multi_block/figures/blocks.svg': blocks,
   'chapters/05_shared_tree_reduction/figures/trees.svg': trees,
   'chapters/05_shared_tree_reduction/figures/banks.svg': banks('load', [
     { label: 'sum_shared_interleaved', trace: 'block', kernel: 'sum_shared_interleaved' },
@@ -217,6 +261,7 @@ const FIGURES = {
     slices,
   ),
   'chapters/11_warps_and_divergence/figures/divergence.svg': divergence,
+  'chapters/15_matmul_of_any_shape/figures/sawtooth.svg': waves,
   'chapters/08_tiled_matmul/figures/banks.svg': banks('store', [
     { label: 'column_conflict', kernel: 'multiply_transposed_tile<32, 0>', name: 'tile_a' },
     { label: 'column_padded', kernel: 'multiply_transposed_tile<32, 1>', name: 'tile_a', padding: 1 },

@@ -5,6 +5,7 @@
 import { LANES, bitsOf } from './events.mjs'
 import { codeAndNote, inSteps, number } from './words.mjs'
 
+const MOST = 40 // stops of the slider
 const [LEFT, TOP, ROW] = [24, 16, 5] // pixels: beside the lanes, above them, a lane
 
 /** The steps of a kernel's first warp: [line of code, mask of the lanes that are there together]. */
@@ -13,8 +14,16 @@ export function stepsOf({ files, source, paths }) {
   return paths.filter(([, warp]) => warp === 0).map(([, , line, mask]) => [codeOf(line), mask])
 }
 
+/** Of many steps as many go together as leave a slider that can be moved through; a loop's turn has eight. */
+export function lanesStops({ trace }, { traces }) {
+  const { length } = traces[trace].steps
+  const together = length <= MOST ? 1 : Math.max(2, 8 * Math.round(length / MOST / 8))
+  return Array.from({ length: Math.ceil(length / together) }, (_, i) => ({ first: i * together, last: Math.min((i + 1) * together, length) - 1 }))
+}
+
 export const divergence = {
-  ...inSteps(LEFT, ({ trace }, { traces }) => traces[trace].steps),
+  ...inSteps(LEFT, lanesStops),
+  legend: () => [['used', 'at work'], ['moved', 'waiting for others of the warp'], ['odd', 'at work in this step']],
   draw({ trace, step }, { traces }, width) {
     const { label, codes, steps } = traces[trace]
     const wide = (width - LEFT) / steps.length
@@ -36,10 +45,12 @@ export const divergence = {
       <rect class="moved" x="${LEFT}" y="${TOP}" width="${width - LEFT}" height="${LANES * ROW}"/>${drawn('used', work)}
       ${drawn('odd filled', now.map((lane) => box(step, 1, lane)).join(''))}
       <rect class="frame" x="${LEFT + step * wide - 1}" y="${TOP - 1}" width="${wide + 2}" height="${LANES * ROW + 2}"/>`
-    const note = 'Blue: at work; grey: waiting for others of the warp. Steps are an order, not time, and a GPU may take the paths in another order.'
+    const note = 'Steps are an order, not time, and a GPU may take the paths in another order.'
     const below = codeAndNote(codes[code], note, bottom + 8, width)
     const average = steps.reduce((sum, [, m]) => sum + bitsOf(m).length, 0) / steps.length
-    const says = `${label}, step ${step + 1} of ${steps.length}: ${now.length} of ${LANES} lanes are at work; ${number(average)} on average over all steps.`
+    const stops = lanesStops({ trace }, { traces })
+    const place = stops.findLastIndex(({ first }) => first <= step) + 1
+    const says = `${label}, step ${place} of ${stops.length}: ${now.length} of ${LANES} lanes are at work; ${number(average)} on average over all steps.`
     return { svg: svg + below.svg, height: below.height, says }
   },
 }

@@ -41,16 +41,21 @@ export const latency = {
     for (let x = X[0]; x < X[1]; x *= 16) {
       svg += `${line('grid', [x, Y[0]], [x, Y[1]])}<text x="${xOf(x, width)}" y="${TOP + HIGH + 14}">${inBytes(x)}</text>`
     }
-    svg += `<text x="${LEFT}" y="${TOP + HIGH + 32}">GB/s against bytes in flight</text>`
-    if (state.shown) svg += `<text x="${LEFT}" y="${TOP + HIGH + 50}">dashed: Little's law</text>`
-    const height = TOP + HIGH + 56
+    svg += `<text x="${LEFT + 6}" y="${TOP + 12}">GB/s</text><text class="end" x="${width}" y="${TOP + HIGH + 32}">bytes in flight</text>`
+    const height = TOP + HIGH + 38
+    // Words at the curves themselves: where each leaves its slope, which is where nothing else stands.
+    const at = (words, x, y, kind) => `<text class="${kind}" x="${xOf(x, width)}" y="${yOf(y)}">${words}</text>`
     const expected = line('odd wide', [X[0], (read * X[0]) / state.knee], [state.knee, read], [X[1], read])
+    const under = Math.max(state.knee / 24, 1.2 * X[0])
+    const yours = at('what you expect', under, (read * under) / state.knee / 1.8, 'note')
     if (!state.shown) {
-      return { svg: svg + expected, height, says: `You expect that the bandwidth grows with the bytes in flight, up to ${number(read)} GB/s at ${inBytes(state.knee)}.` }
+      return { svg: svg + expected + yours, height, says: `You expect that the bandwidth grows with the bytes in flight, up to ${number(read)} GB/s at ${inBytes(state.knee)}.` }
     }
     const bend = read * latency
     svg += expected + line('even dashed', [X[0], X[0] / latency], [bend, read], [X[1], read])
     for (const point of points) svg += `<circle class="even" cx="${xOf(inFlight(point, data), width)}" cy="${yOf(point.rate)}" r="3"/>`
+    svg += yours + at("Little's law", bend * 2.2, read * 1.25, 'note')
+    svg += at('measured', bend * 2.2, read / 2.6, 'note')
     const now = inFlight(state, data)
     const most = Math.min(now / latency, read)
     const is = points.find(isAt(state))

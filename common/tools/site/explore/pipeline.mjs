@@ -5,7 +5,7 @@
 import { codeAndNote, inSteps, number } from './words.mjs'
 
 const [LEFT, TOP, ROW] = [100, 6, 18] // pixels: names beside the rows, above them, a row
-const GLOBAL = 'global memory'
+export const GLOBAL = 'global memory'
 
 /** The bytes of regions, as [first, bytes] in rows of an array. */
 const runsOf = (regions) => regions.flatMap(([first, bytes, distance, count]) => Array.from({ length: count }, (_, i) => [first + i * distance, bytes]))
@@ -82,6 +82,16 @@ function fillOf(steps, now, name) {
   return found
 }
 
+/** What the slider stops at: a bar of a row, with all its steps, or a barrier. */
+export function stopsOf({ kernel }, { kernels }) {
+  const { steps } = kernels[kernel]
+  const barriers = steps.flatMap(({ row }, i) => (row === null ? [{ row, first: i, last: i }] : []))
+  return [...barsOf(steps), ...barriers].sort((a, b) => a.first - b.first)
+}
+
+/** Why a box is empty, in a few words. */
+const emptyBecause = (steps, now, name) => (steps.slice(0, now + 1).some(({ row }) => row === name) ? 'has been read' : 'not written yet')
+
 const SAYS = {
   reads: (row, bytes) => `${bytes} bytes of ${row} are read`,
   writes: (row, bytes) => `${bytes} bytes of ${row} are written`,
@@ -89,10 +99,25 @@ const SAYS = {
 }
 
 export const pipeline = {
-  ...inSteps(LEFT, ({ kernel }, { kernels }) => kernels[kernel].steps),
+  ...inSteps(LEFT, stopsOf),
+  legend: ({ kernels }) => [
+    ['used', 'written'],
+    ['odd', 'read'],
+    ['moved', 'what shared memory holds'],
+    ...(Object.values(kernels).some(({ steps }) => steps.some(({ does }) => does === 'copies')) ? [['coming', 'a copy that may still be under way']] : []),
+    ['barrier', 'a barrier'],
+  ],
+  leaps(state, data) {
+    const barriers = stopsOf(state, data).filter(({ row }) => row === null)
+    return [{ label: 'Next barrier', to: (barriers.find(({ first }) => first > state.step) ?? barriers[0]).first }]
+  },
   draw({ kernel, step }, { kernels }, width) {
     const { label, computes, codes, arrays, steps } = kernels[kernel]
-    const now = steps[step]
+    const stops = stopsOf({ kernel }, { kernels })
+    const place = Math.max(stops.findLastIndex(({ first }) => first <= step), 0)
+    const now = stops[place]
+    const { first: begins, last } = now
+    const during = steps.slice(begins, last + 1).filter(({ row, does }) => row === now.row && does === now.does)
     const names = [GLOBAL, ...arrays.map(({ row }) => row)]
     const wide = (width - LEFT) / steps.length
     const x = (i) => LEFT + i * wide
@@ -107,7 +132,7 @@ export const pipeline = {
     steps.forEach(({ row }, i) => {
       if (row === null) svg += `<path class="barrier" d="M${x(i + 0.5)} ${TOP}V${bottom}"/>`
     })
-    svg += `<rect class="frame" x="${x(step) - 1}" y="${TOP - 2}" width="${wide + 2}" height="${bottom - TOP + 4}"/>`
+    svg += `<rect class="frame" x="${x(begins) - 1}" y="${TOP - 2}" width="${(last + 1 - begins) * wide + 2}" height="${bottom - TOP + 4}"/>`
 
     // The arrays of shared memory, drawn to one scale: what is in them, what this step writes or reads.
     let y = bottom + 8
@@ -130,18 +155,22 @@ export const pipeline = {
         }
         const boxes = (kind, regions) => runsOf(regions).map((run) => box(kind, run)).join('')
         svg += `<rect class="empty" x="${left}" y="${y + 18}" width="${(pitch / 4) * scale}" height="${(bytes / pitch) * tall}"/>`
-        for (const s of fillOf(steps, step, row)) {
-          svg += boxes(steps[s].does === 'copies' && arrivesAt(steps, s) > step ? 'coming' : 'moved', steps[s].regions)
+        for (const s of fillOf(steps, last, row)) {
+          svg += boxes(steps[s].does === 'copies' && arrivesAt(steps, s) > last ? 'coming' : 'moved', steps[s].regions)
         }
-        if (now.row === row) svg += boxes(now.does === 'reads' ? 'odd' : 'used', now.regions)
+        if (now.row === row) svg += during.map(({ regions }) => boxes(now.does === 'reads' ? 'odd' : 'used', regions)).join('')
+        else if (fillOf(steps, last, row).length === 0 && (pitch / 4) * scale > 96 && (bytes / pitch) * tall > 16) {
+          svg += `<text class="note" x="${left + 6}" y="${y + 22 + ((bytes / pitch) * tall) / 2}">${emptyBecause(steps, last, row)}</text>`
+        }
         left += (pitch / 4) * scale + 8
         high = Math.max(high, 24 + (bytes / pitch) * tall)
       }
     })
     const copies = steps.some(({ does }) => does === 'copies')
-    const note = `A block that computes ${computes} elements of C. Blue: written; orange: read; lines: barriers. ${copies ? 'Grey rows: a copy is under way, at most until that barrier. ' : ''}Below, grey: what shared memory holds${copies ? '; pale: what may still be under way' : ''}. Steps are an order, not time.`
-    const below = codeAndNote(codes[now.code], note, y + high + 4, width)
-    const does = now.row === null ? 'the threads of the block wait for each other' : SAYS[now.does](now.row, number(bytesOf(now.regions)))
-    return { svg: svg + below.svg, height: below.height, says: `${label}, step ${step + 1} of ${steps.length}: ${does}.` }
+    const note = `A block that computes ${computes} elements of C. ${copies ? 'A grey row: a copy is under way, at most until that barrier. ' : ''}Steps are an order, not time.`
+    const below = codeAndNote(codes[steps[begins].code], note, y + high + 4, width)
+    const bytes = during.reduce((sum, { regions }) => sum + bytesOf(regions), 0)
+    const does = now.row === null ? 'the threads of the block wait for each other' : SAYS[now.does](now.row, number(bytes))
+    return { svg: svg + below.svg, height: below.height, says: `${label}, step ${place + 1} of ${stops.length}: ${does}.` }
   },
 }

@@ -44,6 +44,7 @@ function bar(y, width, share, name) {
 }
 
 export const coalescing = {
+  legend: () => [['used', 'what a lane asks for'], ['moved', 'what its sector brings besides']],
   controls: ({ strides, offsets }) => [
     { name: 'stride', label: 'Stride', values: strides, show: (v) => plural(v, 'int') },
     { name: 'offset', label: 'Offset', values: offsets, show: (v) => plural(v, 'int') },
@@ -119,6 +120,8 @@ export const servedAt = ({ stride, bytes, padding }, { requests, positions }) =>
 const passesAt = (state, data) => banksOf(servedAt(state, data).passes, slotsOf(state), state.bytes)
 
 export const banks = {
+  plays: 'pass',
+  legend: () => [['used', 'served in this pass'], ['moved', 'waits for a later pass'], ['empty', 'served before, or not asked for']],
   controls: () => [
     { name: 'stride', label: 'Stride', values: STRIDES, show: (v) => plural(v, 'element') },
     { name: 'bytes', label: 'Size of an element', values: SIZES, show: (v) => `${v} bytes` },

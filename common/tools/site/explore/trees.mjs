@@ -53,6 +53,14 @@ export const staleOf = (levels, ahead, i) =>
 const warpsOf = (threads) => new Set(threads.map((thread) => Math.floor(thread / LANES))).size
 
 export const trees = {
+  plays: 'level',
+  legend: () => [
+    ['used', 'a thread that stores; a slot that it writes'],
+    ['odd', 'a slot that is read'],
+    ['moved', 'a thread of the same warp, a slot: not in this step'],
+    ['empty', 'a warp without a thread that stores'],
+    ['stale', 'a slot that is read too early: it lacks values'],
+  ],
   controls: ({ kernels }) => [
     {
       name: 'level',
@@ -76,11 +84,13 @@ export const trees = {
       const stale = barriers ? [] : staleOf(levels, ahead, level)
       svg += `<text class="name" x="0" y="${(y += TITLE) - 5}">${name}</text>`
       write('code', code)
+      write('note', 'threads')
       for (let warp = 0; warp * LANES < holds.length; warp++, y += ROW) {
         const idle = !threads.some((thread) => Math.floor(thread / LANES) === warp)
         for (let t = warp * LANES; t < (warp + 1) * LANES; t++) svg += box(threads.includes(t) ? 'used' : idle ? 'empty' : 'moved', t, y)
       }
-      y += 6
+      y += 2
+      write('note', cell >= 20 ? 'slots, with the number of values in each' : 'slots')
       holds.forEach((count, slot) => {
         if (slot > 0 && slot % LANES === 0) y += ROW
         const kind = stale.includes(slot) ? 'stale' : writes.includes(slot) ? 'used' : reads.includes(slot) ? 'odd' : 'moved'
@@ -95,8 +105,6 @@ export const trees = {
       const who = `${plural(threads.length, 'thread')} of ${plural(warpsOf(threads), 'warp')}`
       return `${name}: ${who} ${sum ? `stores the sum of ${sum} of ${holds.length} values` : level === 0 ? 'store a value each' : threads.length === 1 ? 'adds' : 'add'}${stale.length > 0 && !sum ? `, and ${stale.length} of the sums read ${stale.length === 1 ? 'lacks' : 'lack'} values` : ''}`
     })
-    const legend = `Above: the threads that store; outlines are warps without one. Below: the slots, blue where written, orange where read${barriers ? '' : ', red where what is read lacks values'}`
-    write('note', `${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`)
     return { svg, height: y, says: `${barriers ? '' : 'Without the barriers in the loops, when the first warp runs ahead: '}${says.join('; ')}.` }
   },
 }

@@ -31,18 +31,23 @@ export function codeAndNote(code, note, y, width) {
   return { svg: first.svg + second.svg, height: second.y + 4 }
 }
 
-/** The slider of a drawing in steps, and where the pointer presses it; they stand side by side from x = `left` on. */
-export const inSteps = (left, stepsOf) => ({
+/**
+ * The slider of a drawing in steps, and where the pointer presses it; they stand side by side from x = `left` on. Steps that
+ * belong together are one stop of the slider: `stopsOf` says which, in order, { first, last }; the state's `step` is the first.
+ */
+export const inSteps = (left, stopsOf) => ({
+  plays: 'step',
   controls: (data) => [
     {
       name: 'step',
       label: 'Step',
-      values: (state) => stepsOf(state, data).map((_, i) => i),
-      show: (v, state) => `${v + 1} of ${stepsOf(state, data).length}`,
+      values: (state) => stopsOf(state, data).map(({ first }) => first),
+      show: (v, state) => `${stopsOf(state, data).findIndex(({ first }) => first === v) + 1} of ${stopsOf(state, data).length}`,
     },
   ],
   press({ x }, state, data, width) {
-    const count = stepsOf(state, data).length
-    return { step: Math.min(Math.max(Math.floor(((x - left) / (width - left)) * count), 0), count - 1) }
+    const stops = stopsOf(state, data)
+    const step = ((x - left) / (width - left)) * (Math.max(...stops.map(({ last }) => last)) + 1)
+    return { step: (stops.findLast(({ first }) => first <= step) ?? stops[0]).first }
   },
 })
