@@ -3,32 +3,25 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { asWritten, examQuestions, QUESTIONS } from './questions.mjs'
 import { asAttribute, questionForm, sections, withoutComments } from './markdown.mjs'
 
 const QUIZ = 'chapters/quiz.md'
-const EXAM = 'chapters/exam_questions.md'
 const [FEWEST, MOST] = [3, 5]
 
-/** What a file says of a chapter, by its number: the text of that section, without comments. */
-function sectionOf(root, file, number) {
-  const text = fs.existsSync(path.join(root, file)) ? fs.readFileSync(path.join(root, file), 'utf8') : ''
-  const found = sections(withoutComments(text)).find(({ title }) => title.startsWith(`${number} `))
-  return found ? found.text.slice(found.text.indexOf('\n')) : ''
-}
+const textOf = (root, file) => (fs.existsSync(path.join(root, file)) ? fs.readFileSync(path.join(root, file), 'utf8') : '')
 
-/** The exam's questions of a chapter: numbered paragraphs, each with a quotation that answers it. */
-function examOf(root, number) {
-  return sectionOf(root, EXAM, number).split(/^\d\. /m).slice(1).map((part) => {
-    const [question, ...answer] = part.replace(/^ {3}/gm, '').split(/^(?=> )/m)
-    return { question: question.trim(), answer: answer.join('').replace(/^> ?/gm, '').trim() }
-  })
+/** What the quiz asks of a chapter, by its number: the text of that section, without comments. */
+function quizSection(root, number) {
+  const found = sections(withoutComments(textOf(root, QUIZ))).find(({ title }) => title.startsWith(`${number} `))
+  return found ? found.text.slice(found.text.indexOf('\n')) : ''
 }
 
 /** The quiz of a chapter as Markdown, '' for none; `complain(what)` hears of a question whose answer cannot be told. */
 export function quizOf(root, { number, name }, complain) {
-  const parts = sectionOf(root, QUIZ, number).split(/^(\d):$/m).slice(1)
+  const parts = quizSection(root, number).split(/^(\d):$/m).slice(1)
   if (parts.length === 0) return ''
-  const exam = examOf(root, number)
+  const exam = (examQuestions(textOf(root, QUESTIONS)).get(number) ?? []).map(asWritten)
   const questions = []
   for (let i = 0; i < parts.length; i += 2) {
     const [place, form] = [Number(parts[i]), parts[i + 1]]
