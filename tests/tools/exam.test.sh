@@ -28,7 +28,7 @@ fi
 
 test_case "every question has points and an answer, and every mark says the number that is written"
 cat >"$scratch/all.mjs" <<'END'
-const { examQuestions, randomBy, withNumbers, wrongWith } = await import(`${process.argv[2]}/common/tools/slides/questions.mjs`)
+const { examQuestions, randomBy, withNumbers, wrongWith } = await import(`${process.argv[2]}/common/tools/site/questions.mjs`)
 let drawn = 0
 for (const [chapter, exam] of examQuestions()) {
   for (const line of wrongWith(chapter, exam)) console.log(line)

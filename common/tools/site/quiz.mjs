@@ -3,7 +3,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { asWritten, examQuestions, QUESTIONS } from '../slides/questions.mjs'
+import { asWritten, examQuestions, QUESTIONS } from './questions.mjs'
 import { asAttribute, questionForm, sections, withoutComments } from './markdown.mjs'
 
 const QUIZ = 'chapters/quiz.md'

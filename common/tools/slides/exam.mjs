@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { headings, withoutComments } from '../site/markdown.mjs'
 import { field, numbered, openMarkdown, writePages } from './paper.mjs'
-import { examQuestions, MINUTES_OF_A_POINT, randomBy, withNumbers, wrongWith } from './questions.mjs'
+import { examQuestions, MINUTES_OF_A_POINT, randomBy, withNumbers, wrongWith } from '../site/questions.mjs'
 
 const [packages, folder, ch, seed, minutes, ...chapters] = process.argv.slice(2)
 const { html } = openMarkdown(packages)

@@ -14,7 +14,7 @@
 import { readFileSync } from 'node:fs'
 import { guessIn, headings, links, sections, withoutComments } from '../site/markdown.mjs'
 import { field, numbered, openMarkdown, writePages } from './paper.mjs'
-import { asWritten, examQuestions, QUESTIONS } from './questions.mjs'
+import { asWritten, examQuestions, QUESTIONS } from '../site/questions.mjs'
 
 const [packages, folder, ...chapters] = process.argv.slice(2)
 const { html, inline } = openMarkdown(packages)

@@ -6,7 +6,7 @@
 //   4<!--is ceil(pairs / block)-->           computed from the drawn ones, and written as the number that stands here
 //   <!--3 points-->                          of the question, at the end of its first line
 import { readFileSync } from 'node:fs'
-import { sections, withoutComments } from '../site/markdown.mjs'
+import { sections, withoutComments } from './markdown.mjs'
 
 export const QUESTIONS = 'chapters/exam_questions.md'
 export const MINUTES_OF_A_POINT = 2
