@@ -125,8 +125,8 @@ struct TensorProduct {
 
   /// Memory for the sums of so many parts, each as large as C.
   float* room_for(unsigned parts) const {
-    if (!parts_ || parts_->size() < parts * expected.size())
-      parts_.emplace(parts * expected.size());
+    const std::size_t all = std::size_t{parts} * c.height * c.width;
+    if (!parts_ || parts_->size() < all) parts_.emplace(all);
     return *parts_;
   }
 

@@ -910,7 +910,8 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
   if (parts > 1) {
     CUDA_CHECK_LAUNCH();
     constexpr unsigned kBlockOfAdding = 256;
-    add_parts<<<blocks_for(p.expected.size(), kBlockOfAdding), kBlockOfAdding>>>(p.c, sums, parts);
+    const std::size_t elements = std::size_t{p.c.height} * p.c.width;
+    add_parts<<<blocks_for(elements, kBlockOfAdding), kBlockOfAdding>>>(p.c, sums, parts);
   }
 }
 

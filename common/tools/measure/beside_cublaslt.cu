@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Chapter 16's product beside cublasLt, as CSV: one process.
+//
+//   nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a
+//   common/tools/measure/beside_cublaslt.cu -o beside -lcublasLt
+//   ./beside SEED COUNT [check|ours|plans]
+//   ./beside ladder
+//
+// Sides are multiples of 8 from 64 to 16384, log-uniform; two of three shapes have a side under
+// 1024. Seed 0: squares, and shapes that the notes name.
+//
+// Ours and the fastest of the algorithms that cublasLt offers when it is asked for 64 take turns,
+// launch by launch. All launches of a shape are queued behind a kernel that waits, so that the
+// host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
+// round), its interval the 6th and the 16th of them: 95 %.
+// "check" compares each product with one in FP32; "ours" launches only ours, for compute-sanitizer;
+// "plans" times each plan of the choice, which choice.cuh is fitted to.
+// "ladder": all versions of the program take turns at five sizes; and each is launched for a third
+// of a second, while a warp beside it counts clocks: the clock that it runs at.
+#include "../../common.cuh"
+
+#define main program_main
+#include "../../../chapters/16_tensor_cores/tensor_cores.cu"
+#undef main
+
+#include <array>
+#include <functional>
+#include <random>
+
+constexpr int kRounds = 21;
+
+struct Shape {
+  unsigned m, n, k;
+};
+
+double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+
+unsigned side_between(std::mt19937_64& random, double from, double below) {
+  return static_cast<unsigned>(from * std::exp(uniform(random) * std::log(below / from))) / 8 * 8;
+}
+
+std::vector<Shape> shapes_of(unsigned seed, unsigned count) {
+  if (seed == 0)
+    return {{1024, 1024, 1024},
+            {2048, 2048, 2048},
+            {4096, 4096, 4096},
+            {8192, 8192, 8192},
+            {16384, 16384, 16384}};
+  std::mt19937_64 random(seed);
+  std::vector<Shape> shapes;
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned s[3];
+    for (unsigned& side : s) side = side_between(random, i % 3 == 0 ? 1024 : 64, 16385);
+    if (i % 3 != 0) s[random() % 3] = side_between(random, 64, 1024);
+    shapes.push_back({s[0], s[1], s[2]});
+  }
+  return shapes;
+}
+
+__global__ void wait_cycles(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) continue;
+}
+
+__global__ void fill(Bf16* x, std::size_t n, unsigned seed) {
+  const std::size_t all = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += all) {
+    unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
+    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
+    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
+    x[i] = __float2bfloat16(static_cast<float>(bits ^ bits >> 16) * (2.0f / 4294967296.0f) - 1);
+  }
+}
+
+// The largest error of an element over what it may be: of C 2^-8, and of the sums a ten-thousandth
+// of sqrt(k).
+__global__ void largest_error(Bf16Matrix a, Bf16Matrix b, Bf16Matrix c, float* worst) {
+  const unsigned column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+  if (row >= c.height || column >= c.width) return;
+  float sum = 0;
+  for (unsigned k = 0; k < a.width; ++k)
+    sum += __bfloat162float(a.at(row, k)) * __bfloat162float(b.at(k, column));
+  float error = fabsf(sum - __bfloat162float(c.at(row, column))) /
+                (fabsf(sum) * 0x1p-8f + 1e-4f * sqrtf(static_cast<float>(a.width)));
+  if (!(error < 1e30f)) error = 1e30f;
+  atomicMax(reinterpret_cast<int*>(worst), __float_as_int(error));
+}
+float error_of(const TensorProduct& p) {
+  const DeviceArray<float> worst(1);
+  CUDA_CHECK(cudaMemset(worst, 0, sizeof(float)));
+  const dim3 grid(blocks_for(p.c.width, 32), blocks_for(p.c.height, 8));
+  largest_error<<<grid, dim3(32, 8)>>>(p.a, p.b, p.c, worst);
+  CUDA_CHECK_LAUNCH();
+  return worst.download()[0];
+}
+
+using Launch = std::function<void()>;
+
+// Milliseconds of each of `ways` in each round.
+std::vector<std::vector<double>> take_turns(const std::vector<Launch>& ways, int rounds) {
+  static std::vector<cudaEvent_t> events;
+  const std::size_t count = ways.size();
+  while (events.size() < 2 * count * rounds) {
+    events.emplace_back();
+    CUDA_CHECK(cudaEventCreate(&events.back()));
+  }
+  wait_cycles<<<1, 1>>>(30000ll * rounds * static_cast<long long>(count));
+  for (int r = 0; r < rounds; ++r) {
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t way = (r + turn) % count;
+      CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way)]));
+      ways[way]();
+      CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way) + 1]));
+    }
+  }
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::vector<std::vector<double>> ms(count, std::vector<double>(rounds));
+  for (int r = 0; r < rounds; ++r) {
+    for (std::size_t way = 0; way < count; ++way) {
+      float one = 0;
+      const std::size_t at = 2 * (r * count + way);
+      CUDA_CHECK(cudaEventElapsedTime(&one, events[at], events[at + 1]));
+      ms[way][r] = one;
+    }
+  }
+  return ms;
+}
+
+// In order, what `theirs` take over `ours` in each round.
+std::vector<double> ratios(const std::vector<double>& theirs, const std::vector<double>& ours) {
+  std::vector<double> each;
+  for (std::size_t r = 0; r < ours.size(); ++r) each.push_back(theirs[r] / ours[r]);
+  std::sort(each.begin(), each.end());
+  return each;
+}
+
+// The fastest of the library's algorithms, in turns. In the last round all were launched at least
+// once.
+std::size_t fastest_of(const LibraryProduct& library, int rounds) {
+  std::vector<Launch> ways;
+  for (std::size_t i = 0; i < library.offered(); ++i)
+    ways.emplace_back([&, i] { library.launch(i); });
+  for (const auto& way : ways) way();
+  const auto tried = take_turns(ways, rounds);
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < ways.size(); ++i)
+    if (median_of(tried[i]) < median_of(tried[best])) best = i;
+  return best;
+}
+
+// Nanoseconds and clocks of one warp, that sleeps until *stop.
+struct Clocks {
+  unsigned long long begin_ns, end_ns;
+  long long begin, end;
+};
+__device__ unsigned long long now_ns() {
+  unsigned long long ns = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+__global__ void count_clocks(Clocks* clocks, unsigned long long ns) {
+  clocks->begin_ns = now_ns(), clocks->begin = clock64();
+  while (now_ns() - clocks->begin_ns < ns) __nanosleep(10000);
+  clocks->end_ns = now_ns(), clocks->end = clock64();
+}
+
+// What a multiprocessor's clock is while `launch` runs again and again, and how long one takes.
+struct Sustained {
+  double mhz, ms;
+};
+Sustained sustain(const Launch& launch, double ms_of_one) {
+  static cudaStream_t beside = nullptr;
+  if (beside == nullptr) CUDA_CHECK(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
+  const DeviceArray<Clocks> clocks(1);
+  const int launches = std::max(10, static_cast<int>(330 / ms_of_one));
+  const int warm = launches / 3;
+  EventTimer timer;
+  for (int i = 0; i < warm; ++i) launch();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  count_clocks<<<1, 1, 0, beside>>>(clocks, static_cast<unsigned long long>(200e6));
+  timer.start();
+  for (int i = 0; i < launches; ++i) launch();
+  const double ms = timer.stop_ms() / launches;
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const Clocks seen = clocks.download()[0];
+  return {1e3 * static_cast<double>(seen.end - seen.begin) /
+              static_cast<double>(seen.end_ns - seen.begin_ns),
+          ms};
+}
+
+// All plans that are worth a try.
+std::vector<Plan> plans_of(const TensorProduct& p) {
+  std::vector<Plan> plans;
+  const unsigned m = p.c.height, n = p.c.width, k = p.a.width;
+  for (unsigned tile = 0; tile < std::size(kTileTimes); ++tile) {
+    const TileTimes& t = kTileTimes[tile];
+    const std::size_t tiles = div_up(m, t.rows) * div_up(n, t.columns);
+    const std::size_t most =
+        std::max<std::size_t>(1, std::min(2 * p.sms / tiles, div_up(k, 64) / 2));
+    for (unsigned parts = 1; parts <= most; parts = parts < 4 ? parts + 1 : parts + parts / 3)
+      plans.push_back(plan_of(m, n, k, p.sms, tile, parts));
+  }
+  return plans;
+}
+
+int main(int argc, char** argv) {
+  const Device device = describe_device(0);
+  const std::string first = argc > 1 ? argv[1] : "0", mode = argc > 3 ? argv[3] : "";
+  const bool ladder = first == "ladder";
+  const unsigned seed = ladder ? 0 : static_cast<unsigned>(std::atoi(first.c_str()));
+  const unsigned count = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 100;
+  const std::size_t most = std::size_t{16384} * 16384;
+  const DeviceArray<Bf16> values_a(most), values_b(most), values_c(most);
+  const auto sms = static_cast<unsigned>(device.multiProcessorCount);
+  fill<<<1000, 256>>>(values_a, most, 1);
+  fill<<<1000, 256>>>(values_b, most, 7);
+  const std::string where = std::string(device.name) + "," + version_text(device.runtime_version);
+  if (ladder) {
+    std::puts("version,m,n,k,us,library_us,over_library,low,high,sustained_us,mhz,device,cuda");
+  } else if (mode == "plans") {
+    std::puts("seed,m,n,k,tile,rows,columns,blocks,parts,predicted_us,us,library_us,device,cuda");
+  } else if (mode != "ours") {
+    std::puts(
+        "seed,m,n,k,rows,columns,blocks,parts,predicted_us,us,library_us,over_library,low,high,"
+        "offered,error,device,cuda");
+  }
+  for (const Shape& s : shapes_of(seed, count)) {
+    TensorProduct p(1, 1, 1, 1);  // its own matrices are not used
+    p.a = {values_a, s.m, s.k, s.k}, p.b = {values_b, s.k, s.n, s.n},
+    p.c = {values_c, s.m, s.n, s.n};
+    p.sms = sms;
+    const Plan plan = choose(p);
+    const Launch ours = [&] { launch_plan(p, plan); };
+    if (mode == "ours") {
+      ours();
+      CUDA_CHECK_LAUNCH();
+      continue;
+    }
+    const LibraryProduct library(p);
+    const bool is_large = p.amount() > 2e12;
+    const std::size_t best = fastest_of(library, is_large ? 3 : 7);
+    const Launch theirs = [&] { library.launch(best); };
+    if (ladder) {
+      std::vector<std::pair<const char*, Launch>> ways = {{"cublaslt", theirs}};
+      for (const Rung& rung : kRungs)
+        ways.emplace_back(rung.version.name, [&] { rung.version.launch(p); });
+      std::vector<Launch> launches;
+      for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
+      const auto ms = take_turns(launches, is_large ? 11 : kRounds);
+      for (std::size_t way = 0; way < ways.size(); ++way) {
+        const auto of = ratios(ms[0], ms[way]);
+        const auto [mhz, each] = sustain(launches[way], median_of(ms[way]));
+        std::printf("%s,%u,%u,%u,%.2f,%.2f,%.3f,%.3f,%.3f,%.2f,%.0f,%s\n", ways[way].first, s.m,
+                    s.n, s.k, 1e3 * median_of(ms[way]), 1e3 * median_of(ms[0]), of[of.size() / 2],
+                    of[of.size() / 4], of[of.size() * 3 / 4], 1e3 * each, mhz, where.c_str());
+      }
+    } else if (mode == "plans") {
+      std::vector<Launch> launches = {theirs};
+      const std::vector<Plan> plans = plans_of(p);
+      for (const Plan& each : plans) launches.emplace_back([&] { launch_plan(p, each); });
+      for (const auto& launch : launches) launch();
+      const auto ms = take_turns(launches, is_large ? 3 : 7);
+      for (std::size_t i = 0; i < plans.size(); ++i) {
+        const TileTimes& t = kTileTimes[plans[i].tile];
+        std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%s\n", seed, s.m, s.n, s.k,
+                    plans[i].tile, t.rows, t.columns, t.blocks, plans[i].parts, plans[i].us,
+                    1e3 * median_of(ms[i + 1]), 1e3 * median_of(ms[0]), where.c_str());
+      }
+    } else {
+      p.poison();
+      CUDA_CHECK(cudaMemset(p.c.data, 0xff, std::size_t{s.m} * s.n * sizeof(Bf16)));
+      ours();
+      CUDA_CHECK_LAUNCH();
+      const float error = mode == "check" ? error_of(p) : -1;
+      const auto ms = take_turns({ours, theirs}, is_large ? 11 : kRounds);
+      const auto of = ratios(ms[1], ms[0]);
+      const TileTimes& t = kTileTimes[plan.tile];
+      std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%s\n", seed, s.m,
+                  s.n, s.k, t.rows, t.columns, t.blocks, plan.parts, plan.us,
+                  1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), of[of.size() / 2],
+                  of[of.size() / 4], of[of.size() * 3 / 4], library.offered(), error,
+                  where.c_str());
+    }
+    std::fflush(stdout);
+  }
+}
