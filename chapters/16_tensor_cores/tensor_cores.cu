@@ -439,41 +439,62 @@ struct BulkShared {
   std::uint64_t full[kStages];
 };
 
-// Begins the copies of A's boxes, one for each group, and of B's, of which `bar` gets to know. Of
-// kBlocks blocks in a cluster, one below the other, each copies its share of B to all (below).
-template <unsigned kBlocks, unsigned kGroupsOfTile, unsigned kN>
-__device__ void copy_a(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
-                       const CUtensorMap* map_a, unsigned first_row, unsigned step,
-                       std::uint64_t* bar, unsigned) {
-  for (unsigned i = 0; i < kGroupsOfTile; ++i)
-    ptx::copy_tile(&to.a[i], map_a, static_cast<int>(step * kBox),
-                   static_cast<int>(first_row + i * kBox), bar);
-}
-template <unsigned kBlocks, unsigned kGroupsOfTile, unsigned kN>
-__device__ void copy_b(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
-                       const CUtensorMap* map_b, unsigned first_column, unsigned step,
-                       std::uint64_t* bar, unsigned rank) {
-  constexpr unsigned kShare = kN / kBox / kBlocks;
-  constexpr unsigned short kAll = (1u << kBlocks) - 1;
-  const auto k = static_cast<int>(step * kBox);
-  for (unsigned i = rank * kShare; i < (rank + 1) * kShare; ++i) {
-    const auto column = static_cast<int>(first_column + i * kBox);
-    if constexpr (kBlocks > 1) {
-      ptx::copy_tile_multicast(&to.b[i], map_b, column, k, bar, kAll);
-    } else {
-      ptx::copy_tile(&to.b[i], map_b, column, k, bar);
-    }
+// A cluster (below) is kDown x kAcross blocks, whose tiles lie so in C; without one both are 1.
+template <unsigned kDown, unsigned kAcross>
+struct Cluster {
+  static constexpr unsigned kBlocks = kDown * kAcross;
+  unsigned row, column;  // of this block
+
+  __device__ explicit Cluster(unsigned rank = 0) : row(rank / kAcross), column(rank % kAcross) {}
+  // Bits of the blocks beside this one, which need the same of A; and above it, the same of B.
+  __device__ unsigned short in_row() const { return ((1u << kAcross) - 1) << row * kAcross; }
+  __device__ unsigned short in_column() const {
+    unsigned bits = 0;
+    for (unsigned i = 0; i < kDown; ++i) bits |= 1u << (i * kAcross + column);
+    return static_cast<unsigned short>(bits);
+  }
+};
+
+// Begins the copy of a box to one block, or to all that need it.
+template <bool kToMany>
+__device__ void copy_box(void* to, const CUtensorMap* map, unsigned x, unsigned y,
+                         std::uint64_t* bar, unsigned short blocks) {
+  if constexpr (kToMany) {
+    ptx::copy_tile_multicast(to, map, static_cast<int>(x), static_cast<int>(y), bar, blocks);
+  } else {
+    ptx::copy_tile(to, map, static_cast<int>(x), static_cast<int>(y), bar);
   }
 }
 
+// Begins the copies of A's boxes, one for each group, and of B's, of which `bar` gets to know. Of
+// blocks that need the same boxes each copies its share.
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
+__device__ void copy_a(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
+                       const CUtensorMap* map_a, unsigned first_row, unsigned step,
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  constexpr unsigned kShare = kGroupsOfTile / kAcross;
+  for (unsigned i = here.column * kShare; i < (here.column + 1) * kShare; ++i)
+    copy_box<(kAcross > 1)>(&to.a[i], map_a, step * kBox, first_row + i * kBox, bar, here.in_row());
+}
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
+__device__ void copy_b(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
+                       const CUtensorMap* map_b, unsigned first_column, unsigned step,
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  constexpr unsigned kShare = kN / kBox / kDown;
+  for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
+    copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
+                          here.in_column());
+}
+
 // All of a stage, by one thread.
-template <unsigned kBlocks = 1>
+template <unsigned kDown = 1>
 __device__ void bring_boxes(Large::Stage& to, const CUtensorMap* map_a, const CUtensorMap* map_b,
                             unsigned first_row, unsigned first_column, unsigned step,
                             std::uint64_t* bar, unsigned rank = 0) {
+  const Cluster<kDown, 1> here(rank);
   ptx::mbarrier_expect(bar, sizeof to);
-  copy_a<kBlocks>(Large(), to, map_a, first_row, step, bar, rank);
-  copy_b<kBlocks>(Large(), to, map_b, first_column, step, bar, rank);
+  copy_a(Large(), to, map_a, first_row, step, bar, here);
+  copy_b(Large(), to, map_b, first_column, step, bar, here);
 }
 
 // Thread 0 begins all copies. Boxes may reach past the matrices: what is not there comes as zeros.
@@ -690,21 +711,19 @@ __host__ __device__ inline Item item_of(const Work& work, unsigned number) {
 }
 
 // Of each 64 columns: a box is free, the warp writes its sums there, swizzled, and lane 0 begins
-// the store. Eight rows of a box are 1,024 bytes: no two lanes write to the same bank.
+// the store. Eight rows of a box are 1,024 bytes: no two lanes write to the same bank. Boxes take
+// turns, also from one tile to the next: `turn` is the next one's number.
 template <unsigned kGroupsOfTile, unsigned kN>
 __device__ void store_behind(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2],
-                             PersistentShared<TileOf<kGroupsOfTile, kN>>& shared, unsigned&,
+                             PersistentShared<TileOf<kGroupsOfTile, kN>>& shared, unsigned& turn,
                              const CUtensorMap* map_c, unsigned tile_row, unsigned first_column) {
-  using T = TileOf<kGroupsOfTile, kN>;
-  StoreBox* const boxes = shared.store[threadIdx.x / kWarp];
-  const unsigned first_row = tile_row + threadIdx.x / kWarp * kRowsStored;
-  const unsigned lane = threadIdx.x % kWarp, row = lane / 4;
-  // A tile of 64 columns takes the same box each time, so its last store has to have read.
-  constexpr unsigned kInTurns = T::kBoxes < kStoreBoxes ? T::kBoxes : kStoreBoxes;
+  static_assert(kStoreBoxes == 2, "two boxes take turns");
+  const unsigned lane = threadIdx.x % kWarp, row = lane / 4, warp = threadIdx.x / kWarp;
+  const unsigned first_row = tile_row + warp * kRowsStored;
 #pragma unroll
-  for (unsigned i = 0; i < T::kBoxes; ++i) {
-    StoreBox& box = boxes[i % kInTurns];
-    if (lane == 0) ptx::store_wait_read<kInTurns - 1>();  // the box's last store has read
+  for (unsigned i = 0; i < kN / kBox; ++i) {
+    StoreBox& box = shared.store[warp][turn];
+    if (lane == 0) ptx::store_wait_read<kStoreBoxes - 1>();  // the box's last store has read
     __syncwarp();
 #pragma unroll
     for (unsigned j = 0; j < kBox / kPiece; ++j) {
@@ -721,6 +740,7 @@ __device__ void store_behind(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN /
                       &box);
       ptx::store_commit();
     }
+    turn ^= 1;
   }
 }
 
@@ -765,27 +785,21 @@ __device__ void multiply_boxes(TurnedOf<kGroupsOfTile, kN>, float (&sums)[kN / 2
         sums, b + i * (2 * kEightRows / 16), a + i * (kTerms * sizeof(Bf16) / 16), add || i > 0);
 }
 
-// Blocks of a cluster are side by side, and share what they copy of A.
-template <unsigned kBlocks, unsigned kGroupsOfTile, unsigned kN>
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
 __device__ void copy_a(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfTile, kN>::Stage& to,
                        const CUtensorMap* map_a, unsigned first_row, unsigned step,
-                       std::uint64_t* bar, unsigned rank) {
-  constexpr unsigned kShare = kN / kBlocks;
-  constexpr unsigned short kAll = (1u << kBlocks) - 1;
-  const auto k = static_cast<int>(step * kBox), row = static_cast<int>(first_row + rank * kShare);
-  if constexpr (kBlocks > 1) {
-    ptx::copy_tile_multicast(to.a[rank * kShare], map_a, k, row, bar, kAll);
-  } else {
-    ptx::copy_tile(to.a, map_a, k, row, bar);
-  }
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  const unsigned share = kN / kAcross * here.column;
+  copy_box<(kAcross > 1)>(to.a[share], map_a, step * kBox, first_row + share, bar, here.in_row());
 }
-template <unsigned kBlocks, unsigned kGroupsOfTile, unsigned kN>
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
 __device__ void copy_b(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfTile, kN>::Stage& to,
                        const CUtensorMap* map_b, unsigned first_column, unsigned step,
-                       std::uint64_t* bar, unsigned) {
-  for (unsigned i = 0; i < kGroupsOfTile; ++i)
-    ptx::copy_tile(&to.b[i], map_b, static_cast<int>(first_column + i * kBox),
-                   static_cast<int>(step * kBox), bar);
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  constexpr unsigned kShare = kGroupsOfTile / kDown;
+  for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
+    copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
+                          here.in_column());
 }
 
 // 64 rows at a time, in boxes of 16: the warps of a group write them, turned back, and when all
@@ -845,8 +859,9 @@ constexpr bool kIsTurned = false;
 template <unsigned kGroupsOfTile, unsigned kN>
 constexpr bool kIsTurned<TurnedOf<kGroupsOfTile, kN>> = true;
 
-// As many clusters of kBlocks blocks as there is room for; each takes every so-manieth item.
-template <class T, unsigned kBlocks>
+// As many clusters of kDown x kAcross blocks as there is room for; each takes every so-manieth
+// item.
+template <class T, unsigned kDown, unsigned kAcross>
 __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     multiply_persistent(const __grid_constant__ CUtensorMap map_a,
                         const __grid_constant__ CUtensorMap map_b,
@@ -856,13 +871,16 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   extern __shared__ __align__(1024) uint4 dynamic[];
   auto& shared = *reinterpret_cast<Shared*>(dynamic);
   auto& ring = shared.ring;
-  const unsigned group = threadIdx.x / kGroup, rank = blockIdx.x % kBlocks;
+  constexpr unsigned kBlocks = kDown * kAcross;
+  // Blocks that copy to this one, or that this one copies to: those of its row and its column.
+  constexpr unsigned kPartners = kDown + kAcross - 1;
+  const Cluster<kDown, kAcross> here(blockIdx.x % kBlocks);
+  const unsigned group = threadIdx.x / kGroup;
   const unsigned first = blockIdx.x / kBlocks, stride = gridDim.x / kBlocks;
-  constexpr unsigned kDown = kIsTurned<T> ? 1 : kBlocks, kAcross = kBlocks / kDown;
   if (threadIdx.x == 0) {
     for (unsigned i = 0; i < T::kGroups; ++i)
       ptx::mbarrier_init(&shared.written[i], kGroup / kWarp);
-    ring.init(kBlocks, 2);
+    ring.init(kPartners, 2);
   }
   if (threadIdx.x == T::kGroups * kGroup) ptx::prefetch_map(&map_a);
   if (threadIdx.x == T::kGroups * kGroup + kWarp) ptx::prefetch_map(&map_b);
@@ -879,18 +897,18 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     if (warp < 2 && threadIdx.x % kWarp == 0) {
       for (unsigned number = first; number < work.items(); number += stride) {
         const Item item = item_of(work, number);
-        const unsigned first_row = (item.row * kDown + rank % kDown) * T::kRows;
-        const unsigned first_column = (item.column * kAcross + rank % kAcross) * T::kColumns;
+        const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
+        const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
         for (unsigned step = item.first; step < item.first + item.count; ++step) {
           auto& to = ring.stages[turn.stage];
           std::uint64_t* const full = &ring.full[turn.stage];
           ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);
           if (warp == 0) {
             ptx::mbarrier_expect(full, sizeof to.a);
-            copy_a<kBlocks>(T(), to, &map_a, first_row, step, full, rank);
+            copy_a(T(), to, &map_a, first_row, step, full, here);
           } else {
             ptx::mbarrier_expect(full, sizeof to.b);
-            copy_b<kBlocks>(T(), to, &map_b, first_column, step, full, rank);
+            copy_b(T(), to, &map_b, first_column, step, full, here);
           }
           turn.next();
         }
@@ -900,15 +918,19 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   } else {
     ptx::registers_up<kRegistersOfConsumer>();
     const unsigned lane = threadIdx.x % kWarp;
+    // The partner that this lane tells of a free stage: first those of the row, then the others.
+    const unsigned below = lane - kAcross;
+    const unsigned partner = lane < kAcross ? here.row * kAcross + lane
+                                            : (below + (below >= here.row)) * kAcross + here.column;
     unsigned parity = 0;  // of the group's next stores
     typename T::Sums sums;
     for (unsigned number = first; number < work.items(); number += stride) {
       const Item item = item_of(work, number);
-      const unsigned first_row = (item.row * kDown + rank % kDown) * T::kRows;
-      const unsigned first_column = (item.column * kAcross + rank % kAcross) * T::kColumns;
+      const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
+      const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
       consume<T>(sums, ring, turn, group, item.count, [&](unsigned stage) {
         if constexpr (kBlocks > 1) {
-          if (lane < kBlocks) ptx::mbarrier_arrive_at(&ring.empty[stage], lane);
+          if (lane < kPartners) ptx::mbarrier_arrive_at(&ring.empty[stage], partner);
         } else {
           if (lane == 0) ptx::mbarrier_arrive(&ring.empty[stage]);
         }
@@ -1040,19 +1062,48 @@ void launch_clusters(const TensorProduct& p) {
 }
 #endif
 
+// How many clusters of a kernel run at once: multiprocessors lie in groups of 16 or 18, and no
+// cluster reaches from one group to the next.
+template <class T, unsigned kDown, unsigned kAcross>
+unsigned clusters_at_once(const TensorProduct& p) {
+  constexpr unsigned kBlocks = kDown * kAcross;
+  if (kBlocks == 1) return p.sms;
+#ifndef __CUDA_CPU__
+  static const unsigned at_once = [] {
+    const auto kernel = multiply_persistent<T, kDown, kAcross>;
+    allow(kernel, sizeof(PersistentShared<T>));
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {kBlocks, 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = kBlocks;
+    config.blockDim = (T::kGroups + 1) * kGroup;
+    config.dynamicSmemBytes = sizeof(PersistentShared<T>);
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    int clusters = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    return static_cast<unsigned>(std::max(1, clusters));
+  }();
+  return at_once;
+#else
+  return p.sms;
+#endif
+}
+
 // Blocks of a persistent kernel: one for each multiprocessor, in whole clusters.
-template <class T, unsigned kBlocks>
+template <class T, unsigned kDown, unsigned kAcross>
 void launch_persistent(const TensorProduct& p, unsigned parts) {
   if (!has_boxes(p)) return launch_guarded(p);
-  constexpr unsigned kDown = kIsTurned<T> ? 1 : kBlocks, kAcross = kBlocks / kDown;
+  constexpr unsigned kBlocks = kDown * kAcross;
   const Work work = {blocks_for(p.c.height, kDown * T::kRows),
                      blocks_for(p.c.width, kAcross * T::kColumns), blocks_for(p.a.width, kBox),
                      parts};
-  const unsigned grid = std::min(std::max(1u, p.sms / kBlocks), work.items()) * kBlocks;
+  const unsigned grid = std::min(clusters_at_once<T, kDown, kAcross>(p), work.items()) * kBlocks;
   float* const sums = parts > 1 ? p.room_for(parts) : nullptr;
-  launch_in_clusters(kBlocks, multiply_persistent<T, kBlocks>, grid, (T::kGroups + 1) * kGroup,
-                     sizeof(PersistentShared<T>),
-                     p.map_of_a(kIsTurned<T> ? T::kRows / kBlocks : kBox), p.maps().b, p.maps().c,
+  launch_in_clusters(kBlocks, multiply_persistent<T, kDown, kAcross>, grid,
+                     (T::kGroups + 1) * kGroup, sizeof(PersistentShared<T>),
+                     p.map_of_a(kIsTurned<T> ? T::kRows / kAcross : kBox), p.maps().b, p.maps().c,
                      p.c, work, sums);
   if (parts > 1) {
     CUDA_CHECK_LAUNCH();
@@ -1071,33 +1122,32 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
 }
 
 // The tile and the split of the plan; the same numbers as in kTileTimes.
-#ifndef __CUDA_CPU__
-constexpr unsigned kPersistentBlocks = 2;  // of a cluster
-#else
-constexpr unsigned kPersistentBlocks = 1;
-#endif
+constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
 Plan choose(const TensorProduct& p) {
-  return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kPersistentBlocks > 1);
+  return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
 void launch_plan(const TensorProduct& p, const Plan& plan) {
-  constexpr unsigned kPair = kPersistentBlocks;
-  static constexpr decltype(&launch_persistent<Large, 1>) kLaunches[] = {
-      launch_persistent<TileOf<2, 256>, kPair>,   launch_persistent<TileOf<2, 256>, 1>,
-      launch_persistent<TileOf<2, 192>, 1>,       launch_persistent<TileOf<2, 128>, kPair>,
-      launch_persistent<TileOf<2, 128>, 1>,       launch_persistent<TileOf<1, 256>, 1>,
-      launch_persistent<TileOf<1, 128>, kPair>,   launch_persistent<TileOf<1, 128>, 1>,
-      launch_persistent<TileOf<1, 64>, 1>,        launch_persistent<TurnedOf<2, 32>, 1>,
-      launch_persistent<TurnedOf<2, 64>, 1>,      launch_persistent<TurnedOf<2, 96>, 1>,
-      launch_persistent<TurnedOf<2, 128>, 1>,     launch_persistent<TurnedOf<2, 160>, 1>,
-      launch_persistent<TurnedOf<2, 192>, 1>,     launch_persistent<TurnedOf<2, 224>, 1>,
-      launch_persistent<TurnedOf<2, 256>, 1>,     launch_persistent<TurnedOf<2, 96>, kPair>,
-      launch_persistent<TurnedOf<2, 128>, kPair>, launch_persistent<TurnedOf<2, 160>, kPair>,
-      launch_persistent<TurnedOf<2, 192>, kPair>, launch_persistent<TurnedOf<2, 224>, kPair>,
-      launch_persistent<TurnedOf<2, 256>, kPair>, launch_persistent<TurnedOf<1, 16>, 1>,
-      launch_persistent<TurnedOf<1, 32>, 1>,      launch_persistent<TurnedOf<1, 64>, 1>,
-      launch_persistent<TurnedOf<1, 96>, 1>,      launch_persistent<TurnedOf<1, 128>, 1>,
-      launch_persistent<TurnedOf<1, 192>, 1>,     launch_persistent<TurnedOf<1, 64>, kPair>,
-      launch_persistent<TurnedOf<1, 128>, kPair>};
+  static constexpr decltype(&launch_persistent<Large, 1, 1>) kLaunches[] = {
+      launch_persistent<TileOf<2, 128>, kTwo, kTwo>,
+      launch_persistent<TileOf<2, 256>, kTwo, 1>,
+      launch_persistent<TileOf<2, 256>, 1, 1>,
+      launch_persistent<TileOf<2, 192>, 1, 1>,
+      launch_persistent<TileOf<2, 128>, 1, 1>,
+      launch_persistent<TileOf<1, 128>, 1, 1>,
+      launch_persistent<TileOf<1, 64>, 1, 1>,
+      launch_persistent<TurnedOf<2, 224>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 160>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 96>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 224>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 192>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 160>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 224>, 1, 1>,
+      launch_persistent<TurnedOf<2, 160>, 1, 1>,
+      launch_persistent<TurnedOf<2, 128>, 1, 1>,
+      launch_persistent<TurnedOf<2, 96>, 1, 1>,
+      launch_persistent<TurnedOf<1, 96>, 1, 1>,
+      launch_persistent<TurnedOf<1, 32>, 1, 1>,
+      launch_persistent<TurnedOf<1, 16>, 1, 1>};
   static_assert(std::size(kTileTimes) == std::size(kLaunches), "one for each");
   kLaunches[plan.tile](p, plan.parts);
 }
@@ -1125,7 +1175,7 @@ const Rung kRungs[] = {
     {{"clusters", "two blocks share what they copy of B", launch_clusters}, true},
 #endif
     {{"persistent", "blocks that stay, and store behind the next product",
-      [](const TensorProduct& p) { launch_persistent<Large, kPersistentBlocks>(p, 1); }},
+      [](const TensorProduct& p) { launch_persistent<Large, kTwo, 1>(p, 1); }},
      true},
     {{"chosen", "the tile and the split whose predicted time is the least",
       [](const TensorProduct& p) { launch_plan(p, choose(p)); }},

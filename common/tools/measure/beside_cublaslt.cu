@@ -216,11 +216,13 @@ int main(int argc, char** argv) {
     std::puts("version,m,n,k,us,library_us,over_library,low,high,sustained_us,mhz,device,cuda");
   } else if (mode == "plans") {
     std::puts(
-        "seed,m,n,k,tile,rows,columns,blocks,turned,parts,predicted_us,us,library_us,error,device,"
+        "seed,m,n,k,tile,rows,columns,down,across,turned,parts,predicted_us,us,library_us,error,"
+        "device,"
         "cuda");
   } else if (mode != "ours" && mode != "library") {
     std::puts(
-        "seed,m,n,k,rows,columns,blocks,parts,predicted_us,us,library_us,over_library,low,high,"
+        "seed,m,n,k,rows,columns,down,across,parts,predicted_us,us,library_us,over_library,low,"
+        "high,"
         "offered,error,device,cuda");
   }
   Shape one = {};
@@ -273,10 +275,10 @@ int main(int argc, char** argv) {
       const auto ms = take_turns(launches, is_large ? 3 : 7);
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const TileTimes& t = kTileTimes[plans[i].tile];
-        std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%d,%u,%.2f,%.2f,%.2f,%.3f,%s\n", seed, s.m, s.n, s.k,
-                    plans[i].tile, t.rows, t.columns, t.blocks, t.turned, plans[i].parts,
-                    plans[i].us, 1e3 * median_of(ms[i + 1]), 1e3 * median_of(ms[0]), errors[i + 1],
-                    where.c_str());
+        std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%d,%u,%.2f,%.2f,%.2f,%.3f,%s\n", seed, s.m, s.n,
+                    s.k, plans[i].tile, t.rows, t.columns, t.down, t.across, t.turned,
+                    plans[i].parts, plans[i].us, 1e3 * median_of(ms[i + 1]), 1e3 * median_of(ms[0]),
+                    errors[i + 1], where.c_str());
       }
     } else {
       p.poison();
@@ -287,8 +289,8 @@ int main(int argc, char** argv) {
       const auto ms = take_turns({ours, theirs}, is_large ? 11 : kRounds);
       const auto of = ratios(ms[1], ms[0]);
       const TileTimes& t = kTileTimes[plan.tile];
-      std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%s\n", seed, s.m,
-                  s.n, s.k, t.rows, t.columns, t.blocks, plan.parts, plan.us,
+      std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%s\n", seed,
+                  s.m, s.n, s.k, t.rows, t.columns, t.down, t.across, plan.parts, plan.us,
                   1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), of[of.size() / 2],
                   of[of.size() / 4], of[of.size() * 3 / 4], library.offered(), error,
                   where.c_str());
