@@ -113,6 +113,26 @@ __global__ void load_early() {
   ptx::load_matrices(r, rows[threadIdx.x % 32]);  // @load
 }
 
+/// The second warp stores matrices over rows that the first one reads.
+__global__ void store_late(unsigned* out) {
+  __shared__ alignas(16) unsigned rows[32][4];
+  for (unsigned i = threadIdx.x; i < 128; i += 64) rows[i / 4][i % 4] = i;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    out[threadIdx.x] = rows[threadIdx.x][0];  // @read
+    return;
+  }
+  const unsigned r[4] = {};
+  ptx::store_matrices_transposed(rows[threadIdx.x % 32], r);  // @matrices
+}
+
+// CASE: stored_beside_a_read
+// EXPECT: {file}:{matrices}: error: race: a write in kernel 'store_late'
+// EXPECT: {file}:{read}: note: a read by thread
+CASE(stored_beside_a_read) {
+  run_on<unsigned>(32, [](unsigned* out) { store_late<<<1, 64>>>(out); });
+}
+
 // CASE: loaded_early
 // EXPECT: {file}:{load}: error: race: a read in kernel 'load_early'
 // EXPECT: {file}:{rows}: note: a write by thread
