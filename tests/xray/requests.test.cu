@@ -7,6 +7,7 @@
 
 #include <numeric>
 
+#include "xray/listing.h"
 #include "xray_testing.cuh"
 
 using xray::Operation;
@@ -495,8 +496,39 @@ TEST_CASE("a load of matrices is a shared load; of each eight rows some may be i
       CHECK(loaded.lanes == kWarp);
       CHECK(loaded.bytes == kWarp * 16);
       CHECK(loaded.wavefronts == 4 * wavefronts);
+      CHECK_FALSE(launch.has_others_copy);
     }
   }
+}
+
+namespace {
+
+__global__ void copy_in_bulk(const __grid_constant__ CUtensorMap map, unsigned* y) {
+  __shared__ alignas(1024) __nv_bfloat16 tile[8][64];
+  __shared__ std::uint64_t full;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::mbarrier_fence_init();
+    ptx::mbarrier_expect(&full, sizeof(tile));
+    ptx::copy_tile(tile, &map, 0, 0, &full);
+  }
+  __syncthreads();
+  ptx::mbarrier_wait(&full, 0);
+  y[threadIdx.x] = threadIdx.x;
+}
+
+}  // namespace
+
+TEST_CASE("a bulk copy is not counted, and the listing says so") {
+  const DeviceArray<__nv_bfloat16> x(8 * 64);
+  const DeviceArray<unsigned> y(kWarp);
+  x.poison();
+  const CUtensorMap map = ptx::tile_map(x, 8, 64, 64, 8, 64, ptx::Swizzle::k128Bytes);
+  const auto launches = launches_of([&] { copy_in_bulk<<<1, kWarp>>>(map, y.get()); });
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].has_others_copy);
+  CHECK(launches[0].accesses.size() == 1);
+  CHECK(xray::listing_of(launches, false).find("not counted: bulk copies") != std::string::npos);
 }
 
 namespace {

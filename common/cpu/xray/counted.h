@@ -131,6 +131,8 @@ struct Launch {
   /// `smsp__sass_branch_targets_threads_divergent`; it was for all but one of the kernels in
   /// tests/xray/branch_patterns.cuh, whose branch is too short to be one.
   std::uint64_t partings = 0;
+  /// Whether there are bulk copies or wgmma: what they ask of memory is not counted.
+  bool has_others_copy = false;
   std::vector<Event> events;  ///< of one block, where they were asked for
   std::uint64_t events_block = 0, steps = 0;
 

@@ -204,6 +204,7 @@ void add_block(const WatchedBlock& ended, const Block& block, LaunchTally* sums)
   launch.shared_bytes =
       std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
   launch.partings += ended.tally.partings();
+  launch.has_others_copy = launch.has_others_copy || ended.has_others_copy;
   for (const auto& [kind, lanes] : ended.tally.busiest_warps()) {
     launch.busiest_warps[kind] = std::max(launch.busiest_warps[kind], lanes);
   }
