@@ -32,14 +32,17 @@ CUDA_CPU_MMA(mma_m16n8k32_e4m3, kE4m3InHalves)
 
 #undef CUDA_CPU_MMA
 
+// A row is copied here, where X-ray and the race detector see it, and not behind a reference.
 CUDA_CPU_TELLING void load_matrices(unsigned (&r)[4], const void* row, CUDA_CPU_HERE) {
   cuda_cpu::check_matrix_row(row, {file, line});
-  cuda_cpu::exchange_rows(r, *static_cast<const cuda_cpu::MatrixRow*>(row), false, {file, line});
+  const cuda_cpu::MatrixRow loaded = *static_cast<const cuda_cpu::MatrixRow*>(row);
+  cuda_cpu::exchange_rows(r, loaded, false, {file, line});
 }
 
 CUDA_CPU_TELLING void load_matrices_transposed(unsigned (&r)[4], const void* row, CUDA_CPU_HERE) {
   cuda_cpu::check_matrix_row(row, {file, line});
-  cuda_cpu::exchange_rows(r, *static_cast<const cuda_cpu::MatrixRow*>(row), true, {file, line});
+  const cuda_cpu::MatrixRow loaded = *static_cast<const cuda_cpu::MatrixRow*>(row);
+  cuda_cpu::exchange_rows(r, loaded, true, {file, line});
 }
 
 inline float to_tf32(float x) { return cuda_cpu::rounded_to_tf32(x); }
