@@ -71,6 +71,18 @@ __global__ void sum_of_squares(const __grid_constant__ CUtensorMap from,
   }
 }
 
+/// A warp loads matrices whose rows another one stores, with no barrier between them.
+__global__ void load_early(unsigned* out) {
+  __shared__ alignas(16) Element rows[32][8];
+  if (threadIdx.x < 32) {
+    rows[threadIdx.x][0] = 1.0f;  // @row
+    return;
+  }
+  unsigned r[4];
+  ptx::load_matrices(r, rows[threadIdx.x - 32]);  // @load
+  out[threadIdx.x - 32] = r[0];
+}
+
 void run(Mistake mistake) {
   run_on<Element>((kTiles + 1) * kSide * kSide, [&](Element* x) {
     constexpr auto kSwizzle = ptx::Swizzle::k128Bytes;
@@ -101,3 +113,10 @@ CASE(stored_early) { run(kStoredEarly); }
 // EXPECT: {file}:{expect}: error: more arrivals at an mbarrier than it expects in kernel 'sum_of_squares'
 // EXPECT: {file}:{copy}: error: race: a write while an asynchronous copy to it is under way in kernel 'sum_of_squares'
 CASE(not_released) { run(kNotReleased); }
+
+// CASE: loaded_early
+// EXPECT: {file}:{load}: error: race: a read in kernel 'load_early'
+// EXPECT: {file}:{row}: note: a write by thread
+CASE(loaded_early) {
+  run_on<unsigned>(32, [](unsigned* x) { load_early<<<1, 64>>>(x); });
+}
