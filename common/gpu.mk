@@ -26,6 +26,7 @@ endif
 # covers Hopper the sources with such products are compiled for it in addition; a driver takes the code that fits best.
 TENSOR_USERS := $(filter $(GPU_SOURCES),$(shell common/cpu/libs/users.sh tensor $(HEADERS) $(GPU_SOURCES)))
 COMPILE_TENSOR := $(if $(filter native all all-major sm_90,$(ARCH)),-gencode arch=compute_90a$(comma)code=sm_90a)
+$(call keep_flags,build/gpu/tensor-flags,$(COMPILE_TENSOR))
 
 GPU_FLAGS := -std=c++17 -O3 -lineinfo -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror
 

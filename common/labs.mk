@@ -11,8 +11,10 @@ LAB_READY := $(foreach v,cpu cpu-asan cpu-xray gpu,build/labs/$v/ready)
 $(LAB_READY): $(CATCH_MAIN) $(LAB_PARTS)
 	@mkdir -p $(@D)
 	@echo '$(CATCH2_LIBS)' >$@
-# Labs of chapter 13 have textures, those of chapter 17 NCCL, and those of chapter 18 contexts; X-ray does not look into them.
+# Labs of chapter 13 have textures, those of chapter 16 tensor cores, those of chapter 17 NCCL, and those of chapter 18 contexts;
+# X-ray does not look into them.
 $(filter build/labs/cpu%,$(LAB_READY)): build/labs/%/ready: build/%/libcudacpu.a $(MIRRORED_HEADERS)
-build/labs/cpu/ready build/labs/cpu-xray/ready: build/cpu/textures.o build/cpu/driver.o build/cpu/nccl.o
-build/labs/cpu-asan/ready: build/cpu-asan/textures.o build/cpu-asan/driver.o build/cpu-asan/nccl.o
+OF_LABS := textures.o driver.o nccl.o tensor.o
+build/labs/cpu/ready build/labs/cpu-xray/ready: $(OF_LABS:%=build/cpu/%)
+build/labs/cpu-asan/ready: $(OF_LABS:%=build/cpu-asan/%)
 endif

@@ -72,8 +72,9 @@ def may_include():
     return STANDARD_HEADERS | cuda | {"common/common.cuh"}
 
 
-def look_at_source(source, guarded):
-    """Raises Refused for what a submission holds that no exercise needs, or that reaches for the checker."""
+def look_at_source(source, guarded, headers=()):
+    """Raises Refused for what a submission holds that no exercise needs, or that reaches for the checker. `headers`: of a
+    chapter, which its starter includes."""
 
     def refuse(place, what):
         raise Refused(f"line {source.line(place)}: {what}")
@@ -88,7 +89,7 @@ def look_at_source(source, guarded):
         name = words[0] if words else ""
         if name == "include":
             header = included.get(place, "")[1:-1]
-            if header not in may_include():
+            if header not in may_include() and header not in headers:
                 shown = header or source.text(*place)[:80]
                 refuse(place[0], f"includes {shown}: only common/common.cuh, CUDA's headers and the standard library's may be included")
         elif name == "pragma":
@@ -141,7 +142,7 @@ def on_its_own(source, path):
 
 # ---- what may stand in it when its macros are expanded
 
-NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
+NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "ptx", "__gnu_cxx", "__cxxabiv1"}
 # Of the attributes of g++ and clang, in __attribute__((...)), and of [[...]], with and without gnu:: or clang::.
 ATTRIBUTES = set(
     """always_inline aligned noinline unused packed nothrow deprecated hot cold flatten may_alias vector_size
@@ -408,9 +409,9 @@ def entry_of(variant, folder, path):
 @functools.lru_cache(maxsize=None)
 def trusted_names():
     """What the tutorial's own headers declare."""
-    rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "libs/nccl", "xray", "races")
+    rooms = ("cuda", "engine", "runtime", "types", "libs/textures", "libs/graphs", "libs/nccl", "libs/tensor", "xray", "races")
     below = [p for room in rooms for p in glob.glob(f"common/cpu/{room}/**/*", recursive=True)]
-    headers = (*glob.glob("common/*"), *glob.glob("common/labs/*"), *glob.glob("tests/*"), *below)
+    headers = (*glob.glob("common/*"), *glob.glob("common/labs/*"), *glob.glob("tests/*"), *glob.glob("chapters/*/*.cuh"), *below)
     return names_of(sorted(p for p in headers if p.endswith((".cuh", ".h"))))
 
 
@@ -655,7 +656,7 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, guarded, ca
     submitted, wrong = tokens_of(path, run)
     if wrong:
         return False, wrong
-    look_at_source(submitted, guarded)
+    look_at_source(submitted, guarded, lab.headers)
     folders.copy_text(on_its_own(submitted, path), path)
     for command in builder.commands(lab, path, variant, folder, bounded(builder, variant)):
         if "-c" in command:

@@ -49,7 +49,8 @@ def compiler_of(command):
 
 def backend(variant, lab=None):
     """What the checks of a lab, or of any, are linked with. X-ray does not look into textures."""
-    uses = [(lab is None or lab.uses_driver, "driver.o"), (lab is None or lab.uses_nccl, "nccl.o"), (True, "textures.o")]
+    uses = [(lab is None or lab.uses_driver, "driver.o"), (lab is None or lab.uses_nccl, "nccl.o"),
+            (lab is None or lab.uses_tensor, "tensor.o"), (True, "textures.o")]  # fmt: skip
     folder = f"build/{'cpu' if variant == 'cpu-xray' else variant}"
     return (*(f"{folder}/{name}" for used, name in uses if used), f"build/{variant}/libcudacpu.a")
 
@@ -174,7 +175,8 @@ class Builder:
         """A hash of all that decides how a check of this file ends."""
         digest = hashlib.sha256(self.common_hash().encode())
         # A prediction is compared with its starter as well.
-        for source in (lab.check, path, *([lab.starter] if lab.predicts else [])):
+        of_chapter = sorted(glob.glob(f"chapters/{lab.chapter}/*.cuh")) if lab.headers else []
+        for source in (lab.check, path, *([lab.starter] if lab.predicts else []), *of_chapter):
             with open(source, "rb") as file:
                 digest.update(file.read() + b"\0")
         digest.update("\0".join(more).encode())
@@ -194,7 +196,8 @@ class Builder:
         source, target = f"{folder}/lab.cu", f"{folder}/check"
         if variant == "gpu":
             to_compile, to_link = (nccl(mode) for mode in ("compile", "link")) if lab.uses_nccl else ([], [])
-            yield [*compile_command, *to_compile, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
+            of_hopper = read("build/gpu/tensor-flags").split() if lab.uses_tensor else []
+            yield [*compile_command, *to_compile, *of_hopper, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
                    f"{target}.o", lab.check]  # fmt: skip
             yield [*compiler_of(compile_command), *[f for f in compile_command if f.startswith("-arch")], "-o", target,
                    f"{target}.o", *OF_EVERY_CHECK, *libraries, *(["-lcuda"] if lab.uses_driver else []), *to_link]  # fmt: skip

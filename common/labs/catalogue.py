@@ -23,6 +23,7 @@ FACTS = re.compile(r"^\[(\w+)\.cu\]\((\w+)\.cu\) · ([^·]+) · (\d+) minutes ·
 HINT = re.compile(r"^<details><summary>Hint (\d+)</summary>\n(.*?)^</details>$", re.M | re.S)
 STARTER_FAILS = re.compile(r"^// STARTER FAILS: (.+)$", re.M)
 TOO_SLOW = re.compile(r"^// TOO SLOW: (.+)$", re.M)
+OF_CHAPTER = re.compile(r'^#include "(chapters/[^"]+)"$', re.M)
 TEST_CASE = re.compile(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)"')
 
 
@@ -79,6 +80,16 @@ class Lab:
     def uses_driver(self):
         """Contexts, and what lives in them: the driver API, which is linked for such labs alone."""
         return "#include <cuda.h>" in self.check_text()
+
+    @property
+    def headers(self):
+        """Those of a chapter that the starter includes: no others may stand in its place."""
+        return OF_CHAPTER.findall(read(self.starter))
+
+    @property
+    def uses_tensor(self):
+        """Instructions of tensor cores, as chapter 16's headers have them."""
+        return any(header.startswith("chapters/16_") for header in self.headers)
 
     @property
     def uses_nccl(self):

@@ -14,13 +14,13 @@
 
 #include "testing.cuh"
 #ifdef CUDA_CPU_XRAY
-#include <atomic>
 #include <mutex>
 
 #include "../cpu/engine/meeting/async_copies.h"
 #include "../cpu/engine/memory/memory.h"
 #include "../cpu/engine/state/grid.h"
 #include "../cpu/engine/state/observer.h"
+#include "../cpu/engine/state/phase_barrier.h"
 #include "runtime/functions.h"
 #include "xray/counts.h"
 #include "xray/launches.h"
@@ -396,12 +396,14 @@ Copied copied_by(const std::function<void()>& call, [[maybe_unused]] const Array
 
 #ifdef CUDA_CPU_XRAY
 /// Counts, while it lives, the asynchronous copies that arrive when their thread has begun no later
-/// ones, beside whatever observes already.
+/// ones, and the pieces of bulk copies that arrive when none is under way for another barrier,
+/// beside whatever observes already.
 class LastCopies {
  public:
   LastCopies() : before_(cuda_cpu::observer), watching_(*before_) {
     of_copy_ = watching_.copy_arrives;
     count_ = 0;
+    first_thread_ = ~0u;
     watching_.copy_arrives = note_copy;
     cuda_cpu::observer = &watching_;
   }
@@ -410,16 +412,38 @@ class LastCopies {
   LastCopies& operator=(const LastCopies&) = delete;
 
   std::uint64_t count() const { return count_; }
+  /// The lowest number in its block of a thread that began a copy.
+  unsigned first_thread() const { return first_thread_; }
 
  private:
-  static void note_copy(cuda_cpu::Block& block, const cuda_cpu::AsyncCopy& copy,
-                        const void* barrier) {
-    const cuda_cpu::CopyQueue& queue = cuda_cpu::copy_queue_of(&block, &block.threads[copy.thread]);
-    if (queue.empty() || queue.copies[queue.end - 1].group == copy.group) ++count_;
+  // Blocks of several workers call these while their threads run, so X-ray must not see it.
+  CUDA_CPU_UNSEEN static bool is_last(cuda_cpu::Block& block, const cuda_cpu::AsyncCopy& copy,
+                                      const void* barrier) {
+    if (!copy.is_bulk) {
+      const auto& queue = cuda_cpu::copy_queue_of(&block, &block.threads[copy.thread]);
+      return queue.first == queue.end || queue.copies[queue.end - 1].group == copy.group;
+    }
+    for (std::uint32_t i = 0; i < block.phase_barrier_count; ++i) {
+      const cuda_cpu::PhaseBarrier& other = *block.phase_barriers[i];
+      if (other.object != barrier && other.copies.first != other.copies.end) return false;
+    }
+    return true;
+  }
+  CUDA_CPU_UNSEEN static void note_copy(cuda_cpu::Block& block, const cuda_cpu::AsyncCopy& copy,
+                                        const void* barrier) {
+    if (copy.to != nullptr) {  // or else a product or a bulk store has read what it was to read
+      if (is_last(block, copy, barrier)) __atomic_fetch_add(&count_, 1, __ATOMIC_RELAXED);
+      unsigned first = __atomic_load_n(&first_thread_, __ATOMIC_RELAXED);
+      while (copy.thread < first &&
+             !__atomic_compare_exchange_n(&first_thread_, &first, copy.thread, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      }
+    }
     if (of_copy_ != nullptr) of_copy_(block, copy, barrier);
   }
 
-  static inline std::atomic<std::uint64_t> count_{0};
+  static inline std::uint64_t count_ = 0;
+  static inline unsigned first_thread_ = 0;
   static inline decltype(cuda_cpu::Observer::copy_arrives) of_copy_ = nullptr;
   const cuda_cpu::Observer* const before_;
   cuda_cpu::Observer watching_;
@@ -427,14 +451,17 @@ class LastCopies {
 #endif
 
 /// Inside of count's `work`: runs `call`, waits for it, and returns how many asynchronous copies
-/// were waited for when their thread had no later batch under way, whichever function waited. 0
-/// where X-ray does not count.
-inline std::uint64_t last_copies_waited_for(const std::function<void()>& call) {
+/// were waited for when their thread had no later batch under way, whichever function waited, and
+/// how many pieces of bulk copies when none was under way for another barrier. 0 where X-ray does
+/// not count. `first_thread`: gets the lowest number in its block of a thread that began a copy.
+inline std::uint64_t last_copies_waited_for(const std::function<void()>& call,
+                                            [[maybe_unused]] unsigned* first_thread = nullptr) {
 #ifdef CUDA_CPU_XRAY
   if (cuda_cpu::observer != nullptr && !races_are_looked_for()) {
     const LastCopies copies;
     call();
     CUDA_CHECK(cudaDeviceSynchronize());
+    if (first_thread != nullptr) *first_thread = copies.first_thread();
     return copies.count();
   }
 #endif
