@@ -2,13 +2,13 @@
 // A tensor core's tile: which lane holds which element of A, B and D, as the instructions gave them; and where the rows of a
 // tile lie in the banks that one ldmatrix asks, with and without a swizzle.
 
-import { BANKS, LANES, LINE, WORD, upTo } from './events.mjs'
+import { LANES, LINE, WORD, upTo } from './events.mjs'
 import { codeAndNote, number, plural } from './words.mjs'
 
 // ---- who holds what -------------------------------------------------------------------------------------
 
 const SIZES = { a: [16, 16], b: [16, 8], d: [16, 8] } // rows and columns
-const TITLES = { a: 'A', b: 'B', d: 'D = A B' }
+const TITLES = { a: 'A', b: 'B', d: 'D += A B' }
 const GAP = 14 // pixels: between matrices
 const TITLE = 18
 const MOST = 22 // a cell
@@ -50,7 +50,7 @@ export const fragments = {
   legend: () => [
     ['used', 'what this lane holds, by the names of its registers; elsewhere the number of the lane that does'],
     ['moved', 'what its four sums are made of'],
-    ['frame', 'the 16 bytes of A whose address it gives ldmatrix'],
+    ['odd', 'the 16 bytes of A whose address it gives ldmatrix'],
   ],
   controls: () => [{ name: 'lane', label: 'Lane', values: upTo(0, LANES - 1), show: (v) => v }],
   /** Where the pointer presses: the lane that holds that element. */
@@ -70,19 +70,20 @@ export const fragments = {
     const needs = { a: (row) => rows.has(row), b: (_, column) => columns.has(column), d: () => false }
     let svg = ''
     for (const [operand, [left, top]] of Object.entries(places)) {
-      svg += `<text x="${left}" y="${top - 6}">${TITLES[operand]}</text>`
+      const [high, wide] = SIZES[operand]
+      const lines = [...upTo(0, high).map((i) => `M${left} ${top + i * cell}h${wide * cell}`), ...upTo(0, wide).map((i) => `M${left + i * cell} ${top}v${high * cell}`)]
+      svg += `<text x="${left}" y="${top - 6}">${TITLES[operand]}</text><path class="grid" d="${lines.join('')}"/>`
       lanes.forEach((held, holder) => {
         for (const [row, column, register] of held[operand]) {
           const [x, y] = [left + column * cell, top + row * cell]
-          const kind = holder === lane ? 'used' : needs[operand](row, column) ? 'moved' : 'empty'
-          svg += `<rect class="${kind}" x="${x + 0.5}" y="${y + 0.5}" width="${cell - 1}" height="${cell - 1}"/>`
-          const words = holder === lane ? `${operand}${register}` : holder
-          svg += `<text class="${kind === 'empty' ? 'in note' : `in ${kind}`}" x="${x + cell / 2}" y="${y + cell / 2 + 3.5}">${words}</text>`
+          const kind = holder === lane ? 'used' : needs[operand](row, column) ? 'moved' : 'note'
+          if (kind !== 'note') svg += `<rect class="${kind}" x="${x + 0.5}" y="${y + 0.5}" width="${cell - 1}" height="${cell - 1}"/>`
+          svg += `<text class="in ${kind}" x="${x + cell / 2}" y="${y + cell / 2 + 3.5}">${holder === lane ? `${operand}${register}` : holder}</text>`
         }
       })
     }
     const [row, column] = mine.names
-    svg += `<rect class="frame wide" x="${places.a[0] + column * cell}" y="${places.a[1] + row * cell}" width="${8 * cell}" height="${cell}"/>`
+    svg += `<path class="odd wide" d="M${places.a[0] + column * cell + 1} ${places.a[1] + row * cell}h${8 * cell - 2}v${cell}h${2 - 8 * cell}z"/>`
     const others = new Set([...holdersOf(lanes, 'a', needs.a), ...holdersOf(lanes, 'b', needs.b)])
     others.delete(lane)
     const says =
@@ -99,7 +100,7 @@ const PIECE = 16 // bytes
 const ROWS = 8 // of a matrix that ldmatrix loads
 const GROUPS = LINE / PIECE // of banks that a piece fills
 export const ROW_BYTES = [64, 128, 256]
-const [LEFT, HIGH, TALL] = [64, 18, 14] // pixels: names of lines, a line of memory, a row in a queue
+const [LEFT, HIGH, TALL] = [72, 18, 14] // pixels: names of lines, a line of memory, a row in a queue
 
 /** Where a piece lies, in pieces: the kernels' place_of() in chapters/16_tensor_cores/experiments/fragments.cu. */
 function placeOf({ bytes, swizzled }, row, piece) {
@@ -132,7 +133,7 @@ export const swizzle = {
   ],
   /** Where the pointer presses: the piece that lies there. */
   press({ x, y }, state, _, width) {
-    const place = Math.floor((y - 2 * TITLE) / HIGH) * GROUPS + Math.floor(((x - LEFT) / (width - LEFT)) * GROUPS)
+    const place = Math.floor((y - TITLE) / HIGH) * GROUPS + Math.floor(((x - LEFT) / (width - LEFT)) * GROUPS)
     const found = upTo(0, state.bytes / PIECE - 1).find((piece) => upTo(0, ROWS - 1).some((row) => placeOf(state, row, piece) === place))
     return { piece: found ?? state.piece }
   },
@@ -142,12 +143,11 @@ export const swizzle = {
     const box = (kind, group, y, high, words) =>
       `<rect class="${kind}" x="${LEFT + group * wide + 1}" y="${y + 1}" width="${wide - 2}" height="${high - 2}"/>` +
       `<text class="${kind === 'empty' ? 'in note' : `in ${kind}`}" x="${LEFT + (group + 0.5) * wide}" y="${y + high / 2 + 3.5}">${words}</text>`
-    let svg = `<text x="0" y="12">banks</text>`
+    let svg = '<text x="0" y="12">banks from</text>'
     for (const group of upTo(0, GROUPS - 1)) {
-      const first = group * (BANKS / GROUPS)
-      svg += `<text class="in note" x="${LEFT + (group + 0.5) * wide}" y="12">${first} to ${first + PIECE / WORD - 1}</text>`
+      svg += `<text class="in note" x="${LEFT + (group + 0.5) * wide}" y="12">${(group * PIECE) / WORD}</text>`
     }
-    const top = 2 * TITLE
+    const top = TITLE
     for (const row of upTo(0, ROWS - 1)) {
       for (const p of upTo(0, bytes / PIECE - 1)) {
         const place = placeOf(state, row, p)
