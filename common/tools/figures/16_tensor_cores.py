@@ -9,38 +9,60 @@ SHOWN = {0: style.SKY, 9: style.ORANGE}  # lanes
 
 def fragments():
     """Every element with its lane: whatever stands in the file, which the instruction itself has said."""
-    rows = style.rows("h200_fragments.csv")
-    holders = {(r["matrix"], r["row"], r["column"]): r for r in rows}
+    rows = style.rows("fragments.csv")
+    holders = {(r["operand"], r["row"], r["column"]): r["lane"] for r in rows}
     fig, ax = style.canvas(3.9)
     x = 8
-    for matrix, columns, wide in (("A", 16, WIDE), ("B", 8, WIDE + 3), ("D", 8, WIDE)):
-        style.words(ax, x, 14, f"{matrix}: 16 x {columns}", style.TEXT, weight="bold")
+    for operand, columns, wide in (("a", 16, WIDE), ("b", 8, WIDE + 3), ("d", 8, WIDE)):
+        style.words(ax, x, 14, f"{operand.upper()}: 16 x {columns}", style.TEXT, weight="bold")
+        drawn = set()
         for row in range(16):
             for column in range(columns):
-                here = holders[matrix, row, column]
-                # The second of two neighbours that a lane holds is drawn with the first.
-                before = [holders.get((matrix, row - 1, column)), holders.get((matrix, row, column - 1))]
-                joined = [b and b["lane"] == here["lane"] and (b["register"] == here["register"] or matrix == "D") for b in before]
-                if any(joined):
+                if (row, column) in drawn:
                     continue
-                down = 1 + same(holders, matrix, here, row + 1, column)
-                across = 1 + same(holders, matrix, here, row, column + 1)
+                lane = holders[operand, row, column]
+                # Two neighbours that the same lane holds are drawn as one.
+                across = 1 + (holders.get((operand, row, column + 1)) == lane)
+                down = 1 + (holders.get((operand, row + 1, column)) == lane)
+                drawn |= {(row + i, column + j) for i in range(down) for j in range(across)}
                 left, top = x + column * wide, 28 + row * HIGH
-                shown = SHOWN.get(here["lane"])
+                shown = SHOWN.get(lane)
                 style.box(ax, left, top, across * wide, down * HIGH, shown or "#F2F2F2", style.BLACK if shown else "#C4C4C4",
                           1.2 if shown else 0.6, zorder=3 if shown else 2)
-                style.words(ax, left + across * wide / 2, top + down * HIGH / 2, str(here["lane"]), ha="center", zorder=4)
+                style.words(ax, left + across * wide / 2, top + down * HIGH / 2, str(lane), ha="center", zorder=4)
         x += columns * wide + 13
-    style.words(ax, 8, 28 + 16 * HIGH + 16, "a number is the lane that holds the pair; lanes 0 and 9 are coloured")
-    said = "; ".join(f"lane {lane}: " + ", ".join(f"{r['matrix']}({r['row']}, {r['column']})" for r in rows if r["lane"] == lane) for lane in SHOWN)
+    style.words(ax, 8, 28 + 16 * HIGH + 16, "a number is the lane that holds both elements; lanes 0 and 9 are coloured")
+    said = "; ".join(f"lane {lane}: " + ", ".join(f"{r['operand'].upper()}({r['row']}, {r['column']})" for r in rows
+                                                if r["lane"] == lane and r["operand"] != "names") for lane in SHOWN)
     style.save(fig, "fragments", "Which lane holds which element of an mma",
                f"A is 16 x 16, B and D are 16 x 8. Of A a lane holds four pairs of neighbours in a row, of B two pairs in a column, of D two pairs in a row. {said}.")
 
 
-def same(holders, matrix, here, row, column):
-    """Whether the lane holds this element in the same pair."""
-    other = holders.get((matrix, row, column))
-    return bool(other) and other["lane"] == here["lane"] and (other["register"] == here["register"] or (matrix == "D" and row == here["row"]))
+IN_BANKS = 128  # bytes of all banks
+PASSES = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE)
+
+
+def swizzle():
+    """Where eight rows of a slice of A lie, whose first 16 bytes one ldmatrix loads, and when each is delivered: from X-ray's trace."""
+    traced = {r["kernel"]: r for r in style.rows("xray.csv") if r["space"] == "shared" and r["operation"] == "load"}
+    fig, ax = style.canvas(2.75)
+    piece, high, said = 25, 26, []
+    for left, kernel, title in ((8, "load_rows<4u, false>", "row behind row"), (8 + 8 * piece + 26, "load_rows<4u, true>", "swizzled")):
+        row = traced[kernel]
+        offsets, passes = ([int(x) for x in row[key].split()[:8]] for key in ("offsets", "passes"))
+        style.words(ax, left, 14, f"{title}: {max(passes)} wavefront{'s' if max(passes) > 1 else ''}", style.TEXT, weight="bold")
+        for line in range(4):
+            for place in range(8):
+                style.box(ax, left + place * piece, 46 + line * high, piece, high, "#F2F2F2", "#C4C4C4", 0.6)
+        for lane, (offset, turn) in enumerate(zip(offsets, passes)):
+            x, y = left + offset % IN_BANKS // 16 * piece, 46 + offset // IN_BANKS * high
+            style.box(ax, x, y, piece, high, PASSES[turn - 1], style.BLACK, 1, zorder=3)
+            style.words(ax, x + piece / 2, y + high / 2, str(lane), ha="center", zorder=4, color=style.on(PASSES[turn - 1]))
+        style.words(ax, left, 34, "banks 0 to 31, in fours")
+        said.append(f"{title}: eight rows in {len({o % IN_BANKS for o in offsets})} groups of four banks, {max(passes)} wavefronts")
+    style.words(ax, 8, 46 + 4 * high + 16, "numbers: the first 16 bytes of rows 0 to 7; a colour: one wavefront")
+    style.save(fig, "swizzle", "Eight rows of a slice of A in shared memory",
+               "Rows of 64 bytes, two of them in each 128 bytes. The first 16 bytes of each, " + "; ".join(said) + ".")
 
 
 SIDE = 4096
@@ -84,4 +106,4 @@ def formats():
                + "; ".join(f"{NAMES[r['version']]} of fraction: {r['rate'] / 1000:.0f} TFLOP/s, error {r['error']:.2g}" for r in rows) + ".", rows)
 
 
-style.draw_measured(fragments, ladder, formats)
+style.draw_measured(fragments, swizzle, ladder, formats)
