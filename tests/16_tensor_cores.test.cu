@@ -7,7 +7,6 @@
 
 #include <fstream>
 #include <random>
-#include <set>
 
 #include "../chapters/16_tensor_cores/experiments/one_product.cuh"
 #include "kernel_testing.cuh"
@@ -21,9 +20,6 @@ namespace sample_rounding {
 }
 namespace fragments {
 #include "../chapters/16_tensor_cores/experiments/fragments.cu"
-}
-namespace rows_in_banks {
-#include "../chapters/16_tensor_cores/experiments/rows_in_banks.cu"
 }
 #undef main
 
@@ -368,21 +364,17 @@ TEST_CASE("tensor cores round as an H200 was seen to, bit for bit", "[sample_rou
   CHECK(differ == 0);
 }
 
-TEST_CASE("lanes hold what an H200's lanes hold, each element once", "[fragments]") {
+TEST_CASE("lanes hold what the lesson draws, and rows come to them with and without a swizzle",
+          "[fragments]") {
   if (instructions_here() < 1) return;
-  const std::string ours = fragments::csv_of_holders();
-  std::set<std::string> places;
-  std::istringstream lines(ours);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t column = line.find(',', line.find(',') + 1);
-    places.insert(line.substr(0, line.find(',', column + 1)));  // matrix, row, column
-  }
-  CHECK(places.size() == 1 + 16 * 16 + 2 * 16 * 8);
+  using namespace fragments;
+  const std::vector<Held> of_a = held_of(number, mixed), of_b = held_of(identity, number);
+  CHECK(is_product(of_a, of_b, number, mixed));
+  CHECK_FALSE(is_product(of_a, of_b, number, number));
+  CHECK(both_are_right<4>());
+  CHECK(both_are_right<8>());
+  CHECK(both_are_right<16>());
   std::stringstream stored;
-  stored << std::ifstream("chapters/16_tensor_cores/results/h200_fragments.csv").rdbuf();
-  CHECK(stored.str() == ours);
-}
-
-TEST_CASE("rows come to the lanes that name them, swizzled or not", "[rows_in_banks]") {
-  CHECK(rows_in_banks::all_are_right());
+  stored << std::ifstream("chapters/16_tensor_cores/results/fragments.csv").rdbuf();
+  CHECK(stored.str() == lines_of(of_a, of_b));
 }

@@ -154,7 +154,7 @@ const [held, rows] = ['fragments', 'swizzle'].map((name) => \`\${chapter}/figure
 const data = explorable('.', held)
 for (const lane of [0, 5, 31]) console.log(fragments.draw({ lane }, data, 700).says)
 const { lanes } = data
-console.log(lanes.every(({ A, B, D }) => A.length === 8 && B.length === 4 && D.length === 4), lanes[6].A[2].join(), lanes[6].B[2].join(), lanes[6].D[2].join())
+console.log(lanes.every(({ a, b, d }) => a.length === 8 && b.length === 4 && d.length === 4), lanes[6].a[2].join(), lanes[6].b[2].join(), lanes[6].d[2].join())
 for (const width of [330, 700]) {
   const [x, y] = /<rect class="used" x="([^"]*)" y="([^"]*)"/.exec(fragments.draw({ lane: 9 }, data, width).svg).slice(1).map(Number)
   console.log(fragments.press({ x: x + 2, y: y + 2 }, { lane: 0 }, data, width).lane)
@@ -175,7 +175,7 @@ const refused = (name, from, to, picture) => {
     console.log(error.message)
   }
 }
-refused('h200_fragments.csv', 'A,0,1,0,0,1', 'A,0,0,0,0,1', held)
+refused('fragments.csv', 'a,0,0,1,0,1', 'a,0,0,1,0,0', held)
 refused('xray.csv', '0 144 288 432', '0 128 256 384', rows)
 refused('xray.csv', ',32,4,0,0,0,0 128 256', ',16,4,0,0,0,0 128 256', rows)
 END
@@ -187,7 +187,7 @@ expect_output "true 9,4,1 12,1,1 9,4,2"
 expect "a press on lane 9's element, narrow and wide" [ "$(grep -c '^9$' <<<"$output")" -eq 2 ]
 for passes in "64 16,4" "128 32,4" "256 32,4"; do expect_output "$passes"; done
 expect_output "7 6"
-expect_output "h200_fragments.csv: 255 elements of A in 256 places"
+expect_output "fragments.csv: 255 elements of a in 256 places"
 expect_output "load_rows<8u, true>: its rows lie elsewhere"
 expect_output "load_rows<8u, false>: X-ray counted 16 passes, not 32"
 

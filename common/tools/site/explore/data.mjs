@@ -247,7 +247,7 @@ function waves(results) {
 }
 
 /** Who holds which element of chapter 16's fragments, as its instructions gave them. */
-const fragments = (results) => ({ kind: 'fragments', lanes: lanesOfFragments(results('h200_fragments.csv')), start: { lane: 5 }, presets: [], keeps: true })
+const fragments = (results) => ({ kind: 'fragments', lanes: lanesOfFragments(results('fragments.csv')), start: { lane: 5 }, presets: [], keeps: true })
 
 /** The rows that one ldmatrix loads from chapter 16's tiles, which lie where X-ray saw them, and take as many passes. */
 function swizzle(results) {

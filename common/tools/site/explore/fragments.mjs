@@ -7,40 +7,41 @@ import { codeAndNote, number, plural } from './words.mjs'
 
 // ---- who holds what -------------------------------------------------------------------------------------
 
-const SIZES = { A: [16, 16], B: [16, 8], D: [16, 8] } // rows and columns
-const TITLES = { A: 'A', B: 'B', D: 'D += A B' }
+const SIZES = { a: [16, 16], b: [16, 8], d: [16, 8] } // rows and columns
+const TITLES = { a: 'A', b: 'B', d: 'D += A B' }
 const GAP = 14 // pixels: between matrices
 const TITLE = 18
 const MOST = 22 // a cell
 
-/** What each lane holds, from the rows of h200_fragments.csv: { A, B, D: [[row, column, register], ..] }. */
+/** What each lane holds, from the rows of fragments.csv: { a, b, d: [[row, column, register], ..], names: [row, column] }. */
 export function lanesOfFragments(rows) {
-  const lanes = upTo(0, LANES - 1).map(() => ({ A: [], B: [], D: [] }))
-  for (const { matrix, row, column, lane, register } of rows) lanes[lane][matrix].push([Number(row), Number(column), Number(register)])
-  for (const [matrix, [high, wide]] of Object.entries(SIZES)) {
-    const held = new Set(lanes.flatMap((lane) => lane[matrix].map(([row, column]) => `${row} ${column}`)))
-    const count = lanes.reduce((sum, lane) => sum + lane[matrix].length, 0)
-    if (held.size !== high * wide || count !== high * wide) throw new Error(`h200_fragments.csv: ${held.size} elements of ${matrix} in ${count} places`)
+  const lanes = upTo(0, LANES - 1).map(() => ({ a: [], b: [], d: [] }))
+  for (const { operand, lane, register, row, column } of rows) {
+    const place = [Number(row), Number(column)]
+    if (operand === 'names') lanes[lane].names = place
+    else lanes[lane][operand].push([...place, Number(register)])
+  }
+  for (const [operand, [high, wide]] of Object.entries(SIZES)) {
+    const held = new Set(lanes.flatMap((lane) => lane[operand].map(([row, column]) => `${row} ${column}`)))
+    const count = lanes.reduce((sum, lane) => sum + lane[operand].length, 0)
+    if (held.size !== high * wide || count !== high * wide) throw new Error(`fragments.csv: ${held.size} elements of ${operand} in ${count} places`)
   }
   return lanes
 }
 
-/** The row that lane i names to ldmatrix, and the piece of 16 bytes: the kernels' load_rows() in experiments/rows_in_banks.cu. */
-const namedBy = (lane) => ({ row: lane % 16, piece: Math.floor(lane / 16) })
-
-/** Where the matrices stand: { cell, places: { A: [left, top], .. }, height }: side by side, or A above the others. */
+/** Where the matrices stand: { cell, places: { a: [left, top], .. }, height }: side by side, or A above the others. */
 function layout(width) {
   const beside = Object.values(SIZES).reduce((sum, [, wide]) => sum + wide, 0)
   const isWide = width >= 560
-  const cell = Math.min(MOST, isWide ? (width - 2 * GAP) / beside : (width - GAP) / SIZES.A[1])
-  const [wideA, wideB, high] = [SIZES.A[1] * cell, SIZES.B[1] * cell, SIZES.A[0] * cell]
-  if (isWide) return { cell, places: { A: [0, TITLE], B: [wideA + GAP, TITLE], D: [wideA + wideB + 2 * GAP, TITLE] }, height: TITLE + high + 4 }
+  const cell = Math.min(MOST, isWide ? (width - 2 * GAP) / beside : (width - GAP) / SIZES.a[1])
+  const [wideA, wideB, high] = [SIZES.a[1] * cell, SIZES.b[1] * cell, SIZES.a[0] * cell]
+  if (isWide) return { cell, places: { a: [0, TITLE], b: [wideA + GAP, TITLE], d: [wideA + wideB + 2 * GAP, TITLE] }, height: TITLE + high + 4 }
   const below = TITLE + high + 2 * TITLE
-  return { cell, places: { A: [0, TITLE], B: [0, below], D: [wideB + GAP, below] }, height: below + high + 4 }
+  return { cell, places: { a: [0, TITLE], b: [0, below], d: [wideB + GAP, below] }, height: below + high + 4 }
 }
 
 /** The lanes that hold elements of which wanted(row, column) is true. */
-const holdersOf = (lanes, matrix, wanted) => upTo(0, LANES - 1).filter((lane) => lanes[lane][matrix].some(([row, column]) => wanted(row, column)))
+const holdersOf = (lanes, operand, wanted) => upTo(0, LANES - 1).filter((lane) => lanes[lane][operand].some(([row, column]) => wanted(row, column)))
 
 const listed = (values) => [...new Set(values)].join(' and ')
 
@@ -55,9 +56,9 @@ export const fragments = {
   /** Where the pointer presses: the lane that holds that element. */
   press({ x, y }, { lane }, { lanes }, width) {
     const { cell, places } = layout(width)
-    for (const [matrix, [left, top]] of Object.entries(places)) {
+    for (const [operand, [left, top]] of Object.entries(places)) {
       const [row, column] = [Math.floor((y - top) / cell), Math.floor((x - left) / cell)]
-      const found = holdersOf(lanes, matrix, (r, c) => r === row && c === column)
+      const found = holdersOf(lanes, operand, (r, c) => r === row && c === column)
       if (found.length > 0) return { lane: found[0] }
     }
     return { lane }
@@ -65,29 +66,28 @@ export const fragments = {
   draw({ lane }, { lanes }, width) {
     const { cell, places, height } = layout(width)
     const mine = lanes[lane]
-    const [rows, columns] = [0, 1].map((i) => new Set(mine.D.map((place) => place[i])))
-    const needs = { A: (row) => rows.has(row), B: (_, column) => columns.has(column), D: () => false }
+    const [rows, columns] = [0, 1].map((i) => new Set(mine.d.map((place) => place[i])))
+    const needs = { a: (row) => rows.has(row), b: (_, column) => columns.has(column), d: () => false }
     let svg = ''
-    for (const [matrix, [left, top]] of Object.entries(places)) {
-      const [high, wide] = SIZES[matrix]
+    for (const [operand, [left, top]] of Object.entries(places)) {
+      const [high, wide] = SIZES[operand]
       const lines = [...upTo(0, high).map((i) => `M${left} ${top + i * cell}h${wide * cell}`), ...upTo(0, wide).map((i) => `M${left + i * cell} ${top}v${high * cell}`)]
-      svg += `<text x="${left}" y="${top - 6}">${TITLES[matrix]}</text><path class="grid" d="${lines.join('')}"/>`
+      svg += `<text x="${left}" y="${top - 6}">${TITLES[operand]}</text><path class="grid" d="${lines.join('')}"/>`
       lanes.forEach((held, holder) => {
-        for (const [row, column, register] of held[matrix]) {
+        for (const [row, column, register] of held[operand]) {
           const [x, y] = [left + column * cell, top + row * cell]
-          const kind = holder === lane ? 'used' : needs[matrix](row, column) ? 'moved' : 'note'
+          const kind = holder === lane ? 'used' : needs[operand](row, column) ? 'moved' : 'note'
           if (kind !== 'note') svg += `<rect class="${kind}" x="${x + 0.5}" y="${y + 0.5}" width="${cell - 1}" height="${cell - 1}"/>`
-          svg += `<text class="in ${kind}" x="${x + cell / 2}" y="${y + cell / 2 + 3.5}">${holder === lane ? `${matrix.toLowerCase()}${register}` : holder}</text>`
+          svg += `<text class="in ${kind}" x="${x + cell / 2}" y="${y + cell / 2 + 3.5}">${holder === lane ? `${operand}${register}` : holder}</text>`
         }
       })
     }
-    const { row, piece } = namedBy(lane)
-    const column = 8 * piece
-    svg += `<path class="odd wide" d="M${places.A[0] + column * cell + 1} ${places.A[1] + row * cell}h${8 * cell - 2}v${cell}h${2 - 8 * cell}z"/>`
-    const others = new Set([...holdersOf(lanes, 'A', needs.A), ...holdersOf(lanes, 'B', needs.B)])
+    const [row, column] = mine.names
+    svg += `<path class="odd wide" d="M${places.a[0] + column * cell + 1} ${places.a[1] + row * cell}h${8 * cell - 2}v${cell}h${2 - 8 * cell}z"/>`
+    const others = new Set([...holdersOf(lanes, 'a', needs.a), ...holdersOf(lanes, 'b', needs.b)])
     others.delete(lane)
     const says =
-      `Lane ${lane} holds ${mine.A.length} elements of A, ${mine.B.length} of B and ${mine.D.length} sums. The sums are made of rows ${listed(rows)} of A and ` +
+      `Lane ${lane} holds ${mine.a.length} elements of A, ${mine.b.length} of B and ${mine.d.length} sums. The sums are made of rows ${listed(rows)} of A and ` +
       `columns ${listed(columns)} of B, of which ${plural(others.size, 'other lane')} hold a part. To ldmatrix it names ` +
       `row ${row} of A, columns ${column} to ${column + 7}.`
     return { svg, height, says }
@@ -102,15 +102,15 @@ const GROUPS = LINE / PIECE // of banks that a piece fills
 export const ROW_BYTES = [64, 128, 256]
 const [LEFT, HIGH, TALL] = [72, 18, 14] // pixels: names of lines, a line of memory, a row in a queue
 
-/** Where a piece lies, in pieces: the kernels' place_of(). */
+/** Where a piece lies, in pieces: the kernels' place_of() in chapters/16_tensor_cores/experiments/fragments.cu. */
 function placeOf({ bytes, swizzled }, row, piece) {
   const inRow = bytes / PIECE
   const [rowsInBanks, places] = [Math.max(GROUPS / inRow, 1), Math.min(inRow, GROUPS)]
   return row * inRow + (swizzled ? piece ^ Math.floor(row / rowsInBanks) % places : piece)
 }
 
-/** Where the 16 bytes begin that each lane names. */
-export const offsetsOfRows = (state) => upTo(0, LANES - 1).map((lane) => PIECE * placeOf(state, namedBy(lane).row, namedBy(lane).piece))
+/** Where lane i's 16 bytes begin: row i % 16, piece i / 16. */
+export const offsetsOfRows = (state) => upTo(0, LANES - 1).map((lane) => PIECE * placeOf(state, lane % 16, Math.floor(lane / 16)))
 
 /** Which of the eight rows meet in each group of banks: [[row, ..], ..]. */
 const queuesOf = (state, piece, first = 0) =>
