@@ -256,10 +256,13 @@ function swizzle(results) {
     for (const swizzled of [false, true]) {
       const state = { bytes, swizzled }
       const kernel = `load_rows<${bytes / 16}u, ${swizzled}>`
-      const row = firstOf(rows, { kernel, space: 'shared', operation: 'load' })
-      if (lanesOf(row).join() !== offsetsOfRows(state).join()) throw new Error(`${kernel}: its rows lie elsewhere`)
+      const loads = rows.filter((row) => row.kernel === kernel && row.space === 'shared' && row.operation === 'load')
+      if (loads.length !== 2) throw new Error(`${kernel}: not a plain load and an ldmatrix`)
       const wavefronts = [0, 1].reduce((sum, piece) => sum + wavefrontsOf(state, piece, 0) + wavefrontsOf(state, piece, 8), 0)
-      if (wavefronts !== Number(row.wavefronts)) throw new Error(`${kernel}: X-ray counted ${row.wavefronts} wavefronts, not ${wavefronts}`)
+      for (const row of loads) {
+        if (lanesOf(row).join() !== offsetsOfRows(state).join()) throw new Error(`${kernel}: its rows lie elsewhere`)
+        if (wavefronts !== Number(row.wavefronts)) throw new Error(`${kernel}: X-ray counted ${row.wavefronts} wavefronts, not ${wavefronts}`)
+      }
     }
   }
   const presets = [
