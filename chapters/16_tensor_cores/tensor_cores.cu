@@ -981,7 +981,7 @@ int instructions_here() {
 }
 
 int main(int argc, char** argv) {
-  std::size_t m = kOnGpu ? 4096 : 256, n = m, k = kOnGpu ? m : 192;
+  std::size_t m = kOnGpu ? 4096 : 128, n = kOnGpu ? m : 256, k = kOnGpu ? m : 128;
   const Options opt(argc, argv, "16_tensor_cores", "how are tensor cores kept busy?",
                     {{"m", &m, 1, 256_Ki, "rows of A and C"},
                      {"n", &n, 1, 256_Ki, "columns of B and C"},

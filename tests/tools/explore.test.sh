@@ -185,11 +185,11 @@ expect_status 0
 expect_output "Lane 5 holds 8 elements of A, 4 of B and 4 sums. The sums are made of rows 1 and 9 of A and columns 2 and 3 of B, of which 11 other lanes"
 expect_output "true 9,4,1 12,1,1 9,4,2"
 expect "a press on lane 9's element, narrow and wide" [ "$(grep -c '^9$' <<<"$output")" -eq 2 ]
-for passes in "64 16,4" "128 32,4" "256 32,4"; do expect_output "$passes"; done
+for wavefronts in "64 16,4" "128 32,4" "256 32,4"; do expect_output "$wavefronts"; done
 expect_output "7 6"
 expect_output "fragments.csv: 255 elements of a in 256 places"
 expect_output "load_rows<8u, true>: its rows lie elsewhere"
-expect_output "load_rows<8u, false>: X-ray counted 16 passes, not 32"
+expect_output "load_rows<8u, false>: X-ray counted 16 wavefronts, not 32"
 
 # A class without a rule would be drawn black, or not at all.
 cat >"$scratch/classes.mjs" <<END

@@ -34,12 +34,14 @@ CUDA_CPU_MMA(mma_m16n8k32_e4m3, kE4m3InHalves)
 
 CUDA_CPU_TELLING void load_matrices(unsigned (&r)[4], const void* row, CUDA_CPU_HERE) {
   cuda_cpu::check_matrix_row(row, {file, line});
-  cuda_cpu::exchange_rows(r, *static_cast<const cuda_cpu::MatrixRow*>(row), false, {file, line});
+  const cuda_cpu::MatrixRow read = *static_cast<const cuda_cpu::MatrixRow*>(row);
+  cuda_cpu::exchange_rows(r, read, false, {file, line});
 }
 
 CUDA_CPU_TELLING void load_matrices_transposed(unsigned (&r)[4], const void* row, CUDA_CPU_HERE) {
   cuda_cpu::check_matrix_row(row, {file, line});
-  cuda_cpu::exchange_rows(r, *static_cast<const cuda_cpu::MatrixRow*>(row), true, {file, line});
+  const cuda_cpu::MatrixRow read = *static_cast<const cuda_cpu::MatrixRow*>(row);
+  cuda_cpu::exchange_rows(r, read, true, {file, line});
 }
 
 inline float to_tf32(float x) { return cuda_cpu::rounded_to_tf32(x); }

@@ -26,6 +26,7 @@ struct Access : Requests {
   unsigned bytes_per_lane = 0;
   std::string name;           ///< of the shared array or the variable; "" for allocations
   unsigned places = 0;        ///< in the CPU's code
+  bool is_copied = false;     ///< Form::kCopied
   std::uint64_t skipped = 0;  ///< see Flow, which is kept where machine code was read
   std::string compiled;  ///< what nvcc made of it, where its machine code was read and says more
 };

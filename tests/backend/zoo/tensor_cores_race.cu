@@ -101,3 +101,19 @@ CASE(stored_early) { run(kStoredEarly); }
 // EXPECT: {file}:{expect}: error: more arrivals at an mbarrier than it expects in kernel 'sum_of_squares'
 // EXPECT: {file}:{copy}: error: race: a write while an asynchronous copy to it is under way in kernel 'sum_of_squares'
 CASE(not_released) { run(kNotReleased); }
+
+/// The second warp loads what the first one stores.
+__global__ void load_early() {
+  __shared__ alignas(16) unsigned rows[32][4];
+  if (threadIdx.x < 32) {
+    for (unsigned i = 0; i < 4; ++i) rows[threadIdx.x][i] = i;  // @rows
+    return;
+  }
+  unsigned r[4];
+  ptx::load_matrices(r, rows[threadIdx.x % 32]);  // @load
+}
+
+// CASE: loaded_early
+// EXPECT: {file}:{load}: error: race: a read in kernel 'load_early'
+// EXPECT: {file}:{rows}: note: a write by thread
+CASE(loaded_early) { run_on<unsigned>(1, [](unsigned*) { load_early<<<1, 64>>>(); }); }

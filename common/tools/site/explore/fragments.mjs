@@ -100,7 +100,7 @@ const PIECE = 16 // bytes
 const ROWS = 8 // of a matrix that ldmatrix loads
 const GROUPS = LINE / PIECE // of banks that a piece fills
 export const ROW_BYTES = [64, 128, 256]
-const [LEFT, HIGH, TALL] = [72, 18, 14] // pixels: names of lines, a line of memory, a row in a queue
+const [LEFT, HIGH, TALL] = [82, 18, 14] // pixels: names of lines, a line of memory, a row in a queue
 
 /** Where a piece lies, in pieces: the kernels' place_of() in chapters/16_tensor_cores/experiments/fragments.cu. */
 function placeOf({ bytes, swizzled }, row, piece) {
@@ -116,8 +116,8 @@ export const offsetsOfRows = (state) => upTo(0, LANES - 1).map((lane) => PIECE *
 const queuesOf = (state, piece, first = 0) =>
   upTo(0, GROUPS - 1).map((group) => upTo(first, first + ROWS - 1).filter((row) => placeOf(state, row, piece) % GROUPS === group))
 
-/** The passes that a matrix of eight rows takes. */
-export const passesOf = (state, piece, first) => Math.max(...queuesOf(state, piece, first).map(({ length }) => length))
+/** The wavefronts that a matrix of eight rows takes. */
+export const wavefrontsOf = (state, piece, first) => Math.max(...queuesOf(state, piece, first).map(({ length }) => length))
 
 const RULES = {
   false: () => 'place = piece',
@@ -156,18 +156,18 @@ export const swizzle = {
     }
     const lines = (ROWS * bytes) / LINE
     for (const line of upTo(0, lines - 1)) svg += `<text x="0" y="${top + line * HIGH + 13}">byte ${number(line * LINE)}</text>`
-    // Below each group of banks the rows that it has to deliver, one in each pass.
+    // Below each group of banks the rows that it has to deliver, one in each wavefront.
     const below = top + lines * HIGH + TITLE
     const queues = queuesOf(state, piece)
-    queues.forEach((rows, group) => rows.forEach((row, pass) => (svg += box('used', group, below + pass * TALL, TALL, `row ${row}`))))
-    const passes = passesOf(state, piece)
-    for (const pass of upTo(0, passes - 1)) svg += `<text x="0" y="${below + pass * TALL + 11}">pass ${pass + 1}</text>`
+    queues.forEach((rows, group) => rows.forEach((row, i) => (svg += box('used', group, below + i * TALL, TALL, `row ${row}`))))
+    const wavefronts = wavefrontsOf(state, piece)
+    for (const i of upTo(0, wavefronts - 1)) svg += `<text x="0" y="${below + i * TALL + 11}">wavefront ${i + 1}</text>`
     const rule = codeAndNote(RULES[swizzled](bytes), 'A piece is 16 bytes, and the place one of four banks side by side.', below + ROWS * TALL + 6, width)
     const met = queues.filter(({ length }) => length > 0).length
-    const conflict = passes > 1 ? `${plural(passes, 'pass', 'passes')} where one would do` : 'one pass, no conflict'
+    const conflict = wavefronts > 1 ? `${plural(wavefronts, 'wavefront')} where one would do` : 'one wavefront, no conflict'
     const says =
       `Rows of ${bytes} bytes, ${swizzled ? 'swizzled' : 'as they come'}: the eight rows of piece ${piece} lie in ${met} of ${GROUPS} groups of banks: ${conflict}. ` +
-      `An ldmatrix of four such matrices takes ${4 * passes}.`
+      `An ldmatrix of four such matrices takes ${4 * wavefronts}.`
     return { svg: svg + rule.svg, height: rule.height, says }
   },
 }
