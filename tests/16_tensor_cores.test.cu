@@ -18,6 +18,9 @@ namespace formats {
 namespace sample_rounding {
 #include "../chapters/16_tensor_cores/experiments/sample_rounding.cu"
 }
+namespace fragments {
+#include "../chapters/16_tensor_cores/experiments/fragments.cu"
+}
 #undef main
 
 namespace {
@@ -359,4 +362,19 @@ TEST_CASE("tensor cores round as an H200 was seen to, bit for bit", "[sample_rou
   }
   CHECK(lines > 1000);
   CHECK(differ == 0);
+}
+
+TEST_CASE("lanes hold what the lesson draws, and rows come to them with and without a swizzle",
+          "[fragments]") {
+  if (instructions_here() < 1) return;
+  using namespace fragments;
+  const std::vector<Held> of_a = held_of(number, mixed), of_b = held_of(identity, number);
+  CHECK(is_product(of_a, of_b, number, mixed));
+  CHECK_FALSE(is_product(of_a, of_b, number, number));
+  CHECK(both_are_right<4>());
+  CHECK(both_are_right<8>());
+  CHECK(both_are_right<16>());
+  std::stringstream stored;
+  stored << std::ifstream("chapters/16_tensor_cores/results/fragments.csv").rdbuf();
+  CHECK(stored.str() == lines_of(of_a, of_b));
 }

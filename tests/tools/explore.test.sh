@@ -141,18 +141,69 @@ run node "$scratch/stops.mjs"
 expect_status 0
 expect "six barriers, 22 stops, a tile of 4,096 bytes, an empty tile" [ "$output" = "$(printf 'true 22\n4,096\n1')" ]
 
+# Of chapter 16's fragments a lane holds four pairs of A, two of B and four sums; the sums' rows and columns are held by as
+# many other lanes as the instruction's groups of four and of eight say. Stored fragments with an element twice are refused, and
+# so are rows that do not lie where the drawing has them.
+cat >"$scratch/fragments.mjs" <<END
+import fs from 'node:fs'
+import { explorable } from '$site/explore/data.mjs'
+import { fragments, swizzle } from '$site/explore/fragments.mjs'
+
+const chapter = 'chapters/16_tensor_cores'
+const [held, rows] = ['fragments', 'swizzle'].map((name) => \`\${chapter}/figures/\${name}.svg\`)
+const data = explorable('.', held)
+for (const lane of [0, 5, 31]) console.log(fragments.draw({ lane }, data, 700).says)
+const { lanes } = data
+console.log(lanes.every(({ a, b, d }) => a.length === 8 && b.length === 4 && d.length === 4), lanes[6].a[2].join(), lanes[6].b[2].join(), lanes[6].d[2].join())
+for (const width of [330, 700]) {
+  const [x, y] = /<rect class="used" x="([^"]*)" y="([^"]*)"/.exec(fragments.draw({ lane: 9 }, data, width).svg).slice(1).map(Number)
+  console.log(fragments.press({ x: x + 2, y: y + 2 }, { lane: 0 }, data, width).lane)
+}
+for (const bytes of [64, 128, 256]) {
+  console.log(bytes, [false, true].map((swizzled) => /takes (\d+)/.exec(swizzle.draw({ bytes, swizzled, piece: 1 }, explorable('.', rows), 700).says)[1]).join())
+}
+console.log(swizzle.press({ x: 690, y: 30 }, { bytes: 128, swizzled: true, piece: 0 }, {}, 700).piece, swizzle.press({ x: 690, y: 50 }, { bytes: 128, swizzled: true, piece: 0 }, {}, 700).piece)
+const refused = (name, from, to, picture) => {
+  const stored = \`\${chapter}/results/\${name}\`
+  const text = fs.readFileSync(stored, 'utf8')
+  if (!text.includes(from)) console.log(\`\${name} lacks \${from}\`)
+  fs.mkdirSync(\`$scratch/\${chapter}/results\`, { recursive: true })
+  fs.writeFileSync(\`$scratch/\${stored}\`, text.replace(from, to))
+  try {
+    explorable('$scratch', picture)
+  } catch (error) {
+    console.log(error.message)
+  }
+}
+refused('fragments.csv', 'a,0,0,1,0,1', 'a,0,0,1,0,0', held)
+refused('xray.csv', '0 144 288 432', '0 128 256 384', rows)
+refused('xray.csv', ',32,4,0,0,0,0 128 256', ',16,4,0,0,0,0 128 256', rows)
+END
+test_case "16's lanes hold each element once, rows lie where X-ray saw them, and others are refused"
+run node "$scratch/fragments.mjs"
+expect_status 0
+expect_output "Lane 5 holds 8 elements of A, 4 of B and 4 sums. The sums are made of rows 1 and 9 of A and columns 2 and 3 of B, of which 11 other lanes"
+expect_output "true 9,4,1 12,1,1 9,4,2"
+expect "a press on lane 9's element, narrow and wide" [ "$(grep -c '^9$' <<<"$output")" -eq 2 ]
+for wavefronts in "64 16,4" "128 32,4" "256 32,4"; do expect_output "$wavefronts"; done
+expect_output "7 6"
+expect_output "fragments.csv: 255 elements of a in 256 places"
+expect_output "load_rows<8u, true>: its rows lie elsewhere"
+expect_output "load_rows<8u, false>: X-ray counted 16 wavefronts, not 32"
+
 # A class without a rule would be drawn black, or not at all.
 cat >"$scratch/classes.mjs" <<END
 import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
 import { divergence } from '$site/explore/divergence.mjs'
+import { fragments, swizzle } from '$site/explore/fragments.mjs'
 import { latency } from '$site/explore/latency.mjs'
 import { pipeline } from '$site/explore/pipeline.mjs'
 import { banks, coalescing } from '$site/explore/requests.mjs'
 import { trees } from '$site/explore/trees.mjs'
 import { blocks, waves } from '$site/explore/waves.mjs'
 
-const figures = { banks, blocks, coalescing, divergence, latency, pipeline, trees, waves }
+const figures = { banks, blocks, coalescing, divergence, fragments, latency, pipeline, swizzle, trees, waves }
 const style = fs.readFileSync('$site/explore/style.css', 'utf8')
 const drawn = new Set()
 const classes = new Set()
@@ -181,4 +232,4 @@ END
 test_case "each class in the drawings of figures that can be explored has a rule"
 run node "$scratch/classes.mjs"
 expect_status 0
-expect "a drawing of each kind, and nothing else" [ "$output" = banks,blocks,coalescing,divergence,latency,pipeline,trees,waves ]
+expect "a drawing of each kind, and nothing else" [ "$output" = banks,blocks,coalescing,divergence,fragments,latency,pipeline,swizzle,trees,waves ]

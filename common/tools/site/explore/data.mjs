@@ -7,6 +7,7 @@ import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
 import { lanesStops, stepsOf } from './divergence.mjs'
 import { LANES, upTo } from './events.mjs'
+import { ROW_BYTES, lanesOfFragments, offsetsOfRows, wavefrontsOf } from './fragments.mjs'
 import { PADDINGS, SIZES, STRIDES, access, sectorsOf, servedAt, slotsOf } from './requests.mjs'
 import { GLOBAL, readTooEarly, stepsOf as stepsOfBlock, stopsOf } from './pipeline.mjs'
 import { levelsOf } from './trees.mjs'
@@ -245,6 +246,32 @@ function waves(results) {
   }
 }
 
+/** Who holds which element of chapter 16's fragments, as its instructions gave them. */
+const fragments = (results) => ({ kind: 'fragments', lanes: lanesOfFragments(results('fragments.csv')), start: { lane: 5 }, presets: [], keeps: true })
+
+/** The rows that one ldmatrix loads from chapter 16's tiles, which lie where X-ray saw them, and take as many wavefronts. */
+function swizzle(results) {
+  const rows = results('xray.csv')
+  for (const bytes of ROW_BYTES) {
+    for (const swizzled of [false, true]) {
+      const state = { bytes, swizzled }
+      const kernel = `load_rows<${bytes / 16}u, ${swizzled}>`
+      const loads = rows.filter((row) => row.kernel === kernel && row.space === 'shared' && row.operation === 'load')
+      if (loads.length !== 2) throw new Error(`${kernel}: not a plain load and an ldmatrix`)
+      const wavefronts = [0, 1].reduce((sum, piece) => sum + wavefrontsOf(state, piece, 0) + wavefrontsOf(state, piece, 8), 0)
+      for (const row of loads) {
+        if (lanesOf(row).join() !== offsetsOfRows(state).join()) throw new Error(`${kernel}: its rows lie elsewhere`)
+        if (wavefronts !== Number(row.wavefronts)) throw new Error(`${kernel}: X-ray counted ${row.wavefronts} wavefronts, not ${wavefronts}`)
+      }
+    }
+  }
+  const presets = [
+    { label: 'Swizzle the rows', state: { swizzled: true }, when: { swizzled: false } },
+    { label: 'Leave them as they come', state: { swizzled: false }, when: { swizzled: true } },
+  ]
+  return { kind: 'swizzle', start: { bytes: 64, swizzled: false, piece: 0 }, presets, keeps: true }
+}
+
 const FIGURES = {
   'chapters/03_coalesced_threads/figures/accesses.svg': coalescing,
   'chapters/03_coalesced_threads/figures/sweeps.svg': measuredStrides,
@@ -262,6 +289,8 @@ const FIGURES = {
   ),
   'chapters/11_warps_and_divergence/figures/divergence.svg': divergence,
   'chapters/15_matmul_of_any_shape/figures/sawtooth.svg': waves,
+  'chapters/16_tensor_cores/figures/fragments.svg': fragments,
+  'chapters/16_tensor_cores/figures/swizzle.svg': swizzle,
   'chapters/08_tiled_matmul/figures/banks.svg': banks('store', [
     { label: 'column_conflict', kernel: 'multiply_transposed_tile<32, 0>', name: 'tile_a' },
     { label: 'column_padded', kernel: 'multiply_transposed_tile<32, 1>', name: 'tile_a', padding: 1 },

@@ -14,6 +14,7 @@
 // in which state it is there.
 
 import { divergence } from './divergence.mjs'
+import { fragments, swizzle } from './fragments.mjs'
 import { latency } from './latency.mjs'
 import { pipeline } from './pipeline.mjs'
 import { banks, coalescing } from './requests.mjs'
@@ -21,7 +22,7 @@ import { trees } from './trees.mjs'
 import { blocks, waves } from './waves.mjs'
 import style from './style.css?inline'
 
-const FIGURES = { banks, blocks, coalescing, divergence, latency, pipeline, trees, waves }
+const FIGURES = { banks, blocks, coalescing, divergence, fragments, latency, pipeline, swizzle, trees, waves }
 const PACE = 700 // ms from one value to the next
 
 const made = (parent, name, attributes = {}, text = '') => {
