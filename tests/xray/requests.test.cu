@@ -3,6 +3,7 @@
 // masks, banks, atomics. What an H200 counted for others stands in patterns.test.cu and
 // copies.test.cu.
 #include <cuda_pipeline.h>
+#include <tensor_instructions.h>
 
 #include <numeric>
 
@@ -453,6 +454,49 @@ TEST_CASE("an asynchronous copy is a load of global and a store of shared memory
   check_copies<int>();
   check_copies<int2>();
   check_copies<int4>();
+}
+
+// ---- loads of matrices --------------------------------------------------------------------------
+
+namespace {
+
+template <bool kTransposed>
+__global__ void load_rows(unsigned* y, unsigned apart) {
+  __shared__ alignas(128) unsigned rows[8 * 4 * kWarp];
+  const unsigned* const row = rows + threadIdx.x * apart * 4;
+  unsigned r[4];
+  if (kTransposed) {
+    ptx::load_matrices_transposed(r, row);  // line: transposed
+  } else {
+    ptx::load_matrices(r, row);  // line: as they lie
+  }
+  y[threadIdx.x] = r[0] + r[3];
+}
+
+}  // namespace
+
+TEST_CASE("a load of matrices is a shared load; of each eight rows some may be in the same banks") {
+  const DeviceArray<unsigned> y(kWarp);
+  const std::pair<unsigned, unsigned> known[] = {{1, 1}, {2, 2}, {4, 4}, {8, 8}, {3, 1}, {5, 1}};
+  for (const auto& [apart, wavefronts] : known) {
+    for (const bool transposed : {false, true}) {
+      INFO(16 * apart << " bytes from row to row, " << (transposed ? "transposed" : "as they lie"));
+      const xray::Launch launch = launch_of([&, apart = apart] {
+        if (transposed) {
+          load_rows<true><<<1, kWarp>>>(y.get(), apart);
+        } else {
+          load_rows<false><<<1, kWarp>>>(y.get(), apart);
+        }
+      });
+      CHECK(launch.accesses.size() == 2);  // and the store of y
+      const xray::Counts loaded =
+          launch.total_of_line(line_of(__FILE__, transposed ? "transposed" : "as they lie"));
+      CHECK(loaded.requests == 1);
+      CHECK(loaded.lanes == kWarp);
+      CHECK(loaded.bytes == kWarp * 16);
+      CHECK(loaded.wavefronts == 4 * wavefronts);
+    }
+  }
 }
 
 namespace {

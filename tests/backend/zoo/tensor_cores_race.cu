@@ -116,4 +116,6 @@ __global__ void load_early() {
 // CASE: loaded_early
 // EXPECT: {file}:{load}: error: race: a read in kernel 'load_early'
 // EXPECT: {file}:{rows}: note: a write by thread
-CASE(loaded_early) { run_on<unsigned>(1, [](unsigned*) { load_early<<<1, 64>>>(); }); }
+CASE(loaded_early) {
+  run_on<unsigned>(1, [](unsigned*) { load_early<<<1, 64>>>(); });
+}

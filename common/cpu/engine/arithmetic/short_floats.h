@@ -26,7 +26,7 @@ namespace short_float_types {
 
 /// A format with one bit of sign, kExponent of exponent and kFraction of fraction (the leading 1 is
 /// not stored); subnormals, infinities and NaN as in IEEE 754. X-ray does not see the branches of
-/// what is one instruction on a GPU.
+/// what is one instruction on a GPU, nor of what they call.
 template <int kExponent, int kFraction>
 struct ShortFormat {
   static constexpr int kBias = (1 << (kExponent - 1)) - 1;
@@ -70,10 +70,9 @@ struct ShortFormat {
     if (field == (1 << kExponent) - 1) {
       magnitude = bit_copy<float>(0x7f800000u | fraction << (23 - kFraction));
     } else if (field == 0) {
-      magnitude = std::ldexp(static_cast<float>(fraction), 1 - kBias - kFraction);
+      magnitude = ldexpf(static_cast<float>(fraction), 1 - kBias - kFraction);
     } else {
-      magnitude =
-          std::ldexp(static_cast<float>(fraction | 1u << kFraction), field - kBias - kFraction);
+      magnitude = ldexpf(static_cast<float>(fraction | 1u << kFraction), field - kBias - kFraction);
     }
     return (bits & kSign) != 0 ? -magnitude : magnitude;
   }
