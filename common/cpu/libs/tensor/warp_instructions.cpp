@@ -42,8 +42,14 @@ template <TensorFormat kFormat, unsigned kInOne>
 void multiply_for_all(const std::uint64_t* lanes) {
   constexpr unsigned kK = 8 * kInOne, kBits = 32 / kInOne;
   constexpr std::uint32_t kMask = kBits == 32 ? ~0u : (1u << kBits % 32) - 1;
-  // Of an instruction with a larger k, a block of 16 is added after the other.
+  // Of an instruction with a larger k, a block of 16 is added after the other: of 8 bits, which
+  // Hopper has no mma for, the lower two of each register's four as halves, then the upper two.
+  // They begin with zero, and d is added as floats are.
   constexpr unsigned kBlock = kK < 16 ? kK : 16;
+  constexpr bool kInHalves = kFormat == TensorFormat::kE4m3InHalves;
+  const auto place_of = [](unsigned k) {
+    return kInHalves ? k % 4 / 2 * kBlock + k / 4 * 2 + k % 2 : k;
+  };
   float a_values[kK / kBlock][16 * kBlock], a_exponents[kK / kBlock][16 * kBlock];
   float b_values[kK * 8], b_exponents[kK * 8], d[16 * 8];
   const Factors b{b_values, b_exponents};
@@ -52,15 +58,17 @@ void multiply_for_all(const std::uint64_t* lanes) {
     const unsigned row = i / 4, first = i % 4 * kInOne;
     for (unsigned one = 0; one < kInOne; ++one) {
       for (unsigned r = 0; r < 4; ++r) {
-        const unsigned k = first + one + r / 2 * 4 * kInOne;
+        const unsigned k = place_of(first + one + r / 2 * 4 * kInOne);
         const Factors a{a_values[k / kBlock], a_exponents[k / kBlock]};
         a.put((row + r % 2 * 8) * kBlock + k % kBlock, kFormat, lane.a[r] >> one * kBits & kMask);
       }
       for (unsigned r = 0; r < 2; ++r) {
-        b.put((first + one + r * 4 * kInOne) * 8 + row, kFormat, lane.b[r] >> one * kBits & kMask);
+        const unsigned k = place_of(first + one + r * 4 * kInOne);
+        b.put(k * 8 + row, kFormat, lane.b[r] >> one * kBits & kMask);
       }
     }
-    for (unsigned r = 0; r < 4; ++r) d[(row + r / 2 * 8) * 8 + i % 4 * 2 + r % 2] = lane.d[r];
+    for (unsigned r = 0; r < 4; ++r)
+      d[(row + r / 2 * 8) * 8 + i % 4 * 2 + r % 2] = kInHalves ? 0.0f : lane.d[r];
   }
   for (unsigned block = 0; block < kK / kBlock; ++block) {
     const unsigned begin = block * kBlock * 8;
@@ -69,7 +77,10 @@ void multiply_for_all(const std::uint64_t* lanes) {
   }
   for (unsigned i = 0; i < 32; ++i) {
     float* const mine = lane_at<LaneOfProduct>(lanes[i]).d;
-    for (unsigned r = 0; r < 4; ++r) mine[r] = d[(i / 4 + r / 2 * 8) * 8 + i % 4 * 2 + r % 2];
+    for (unsigned r = 0; r < 4; ++r) {
+      const float sum = d[(i / 4 + r / 2 * 8) * 8 + i % 4 * 2 + r % 2];
+      mine[r] = kInHalves ? sum + mine[r] : sum;
+    }
   }
 }
 
