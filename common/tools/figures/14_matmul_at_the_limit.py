@@ -64,15 +64,18 @@ COURSE = [
     ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
     ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
     ("14_matmul_at_the_limit", "h200_turns.csv", "addresses_once", "14  addresses computed once"),
-    ("14_matmul_at_the_limit", "h200_turns.csv", "b_first", "14  two slices, B read first"),
     ("14_matmul_at_the_limit", "h200_turns.csv", "lanes_in_rows", "14  large tiles, an order of products"),
     ("15_matmul_of_any_shape", "by_shape_2048", "by_shape", "15  a kernel chosen by shape"),
-    ("14_matmul_at_the_limit", "h200_turns.csv", "cublas", "cuBLAS"),
+    ("14_matmul_at_the_limit", "h200_turns.csv", "cublas", "cuBLAS, FP32"),
+    ("16_tensor_cores", "h200_turns.csv", "mma_from_global", "16  tensor cores, BF16"),
+    ("16_tensor_cores", "h200_turns.csv", "mma_pipelined", "16  swizzled tiles, four slices"),
+    ("16_tensor_cores", "h200_turns.csv", "chosen", "16  a kernel chosen by shape"),
+    ("16_tensor_cores", "h200_turns.csv", "cublaslt", "cublasLt, BF16"),
 ]
 
 
 def rate_of(chapter, file, version):
-    """TFLOP/s of a version with sides SIDE: a setting's row, or one of a file of times in turns with cuBLAS."""
+    """TFLOP/s of a version with sides SIDE: a setting's row, or one of a file of times in turns with a library's."""
     if file.endswith(".csv"):
         row = next(r for r in style.rows(file, chapter) if r["m"] == SIDE and version in (r["version"], "cublas"))
         return 2 * SIDE**3 / row["cublas_us" if version == "cublas" else "us"] / 1e6
@@ -87,13 +90,13 @@ def course():
     rates = [rate_of(*row) for *row, _ in COURSE]
     limit = style.rows("multiply_adds_2048")[0]["rate"] / 1000
     fig, ax = style.axes("TFLOP/s, logarithmic", height=4.6)
-    colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
-    style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds alone", limit), (0.01, 0.1, 1, 10))
-    ax.set_xlim(0.01, 90)
-    style.save(fig, "course", "The ladder of the product, through four chapters",
-               f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
+    colors = [style.GREY if label.startswith("cu") else style.ORANGE if label.startswith("16") else style.BLUE for label in labels]
+    style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds of FP32 alone", limit), (0.01, 0.1, 1, 10, 100))
+    ax.set_xlim(0.01, 1000)
+    style.save(fig, "course", "The ladder of the product, through five chapters",
+               f"Product of two matrices of {SIDE} x {SIDE} numbers, FP32 and in chapter 16 BF16, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
-               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("h200_turns.csv"))
+               + f". A dashed line at {limit:.1f}, what multiply-adds of FP32 reach alone.", style.rows("h200_turns.csv"))
 
 
 tiles()

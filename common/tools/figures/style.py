@@ -174,9 +174,10 @@ def course(ax, names, rates, colors, least_inside, digits, most, ticks):
     rate. What a bar from `least_inside` on reaches stands within it."""
     log_axis(ax.xaxis, *ticks)
     ax.barh(names[::-1], rates[::-1], color=colors[::-1], height=0.68)
-    for name, rate in zip(names, rates):
+    for name, rate, color in zip(names, rates, colors):
         inside = rate > least_inside
-        label_end(ax, rate, name, format(rate, digits[0] if inside else digits[1]), "white" if inside else BLACK,
+        words = format(rate, digits[1] if not inside else digits[0] if rate < 100 else ",.0f")
+        label_end(ax, rate, name, words, on(color) if inside else BLACK,
                   (-5 if inside else 5, 0), ha="right" if inside else "left")
     ax.axvline(most[1], color=BLACK, linewidth=1.4, linestyle="--")
     ax.set_title(f"{most[0]}: {format(most[1], digits[0])}", loc="right", fontsize=SMALL)
