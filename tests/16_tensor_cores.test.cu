@@ -223,8 +223,7 @@ TEST_CASE("the plan never has more parts than steps, nor clusters where there ar
       const Plan plan = best_plan(s.m, s.n, s.k, 132, with_clusters);
       INFO(text_of(s) << ": " << text_of(plan));
       CHECK((plan.parts >= 1 && plan.parts <= div_up(s.k, 64)));
-      const TileTimes& t = kTileTimes[plan.tile];
-      CHECK((with_clusters || t.down * t.across == 1));
+      CHECK((with_clusters || kTileTimes[plan.tile].down * kTileTimes[plan.tile].across == 1));
       CHECK(plan.us > 0);
     }
   }
