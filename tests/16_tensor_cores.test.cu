@@ -76,7 +76,7 @@ TEST_CASE(
 
 TEST_CASE("every version multiplies sides that are multiples of 8 around the borders of tiles") {
   for (const Sides s : {Sides{8, 8, 8}, Sides{120, 248, 56}, Sides{136, 264, 72},
-                        Sides{72, 520, 24}, Sides{264, 56, 136}})
+                        Sides{72, 520, 24}, Sides{264, 56, 136}, Sides{128, 264, 64}})
     check_every_version(product_of(s, s.m % 16 == 8 ? 0 : 8));
 }
 

@@ -6,24 +6,39 @@
 
 #include "../../common/common.cuh"
 
-/// A tile of the persistent kernel: its sides, the blocks of a cluster that compute tiles below
-/// each other, and what it takes of a multiprocessor in microseconds, before and after its steps
-/// and for each step of 64 terms.
+/// A tile of the persistent kernel: its sides, how the blocks of a cluster lie, whether it is
+/// turned (C^T is computed), and what it takes of a multiprocessor in microseconds, before and
+/// after its steps and for each step of 64 terms.
 struct TileTimes {
-  unsigned rows, columns, blocks;
+  unsigned rows, columns, down, across;
+  bool turned;
   double ends, step;
 };
 
-/// Not measured yet. A step is what the tensor cores need at 2,048 multiply-adds per clock and 1.7
-/// GHz, a third more where one group of warps has to keep them busy alone.
+/// Fitted to the times of all plans of 200 shapes, and of five squares with a weight of 20
+/// (common/tools/measure/fit_tensor_tiles.py). At 1.7 GHz a step of 128 x 256 elements takes the
+/// tensor cores 0.602 us.
 constexpr TileTimes kTileTimes[] = {
-    {128, 256, 2, 2.0, 0.60}, {128, 256, 1, 2.0, 0.62}, {128, 128, 1, 1.5, 0.32},
-    {64, 128, 1, 1.2, 0.21},  {64, 64, 1, 1.0, 0.13},
+    {128, 128, 2, 2, false, 2.20, 0.321}, {128, 256, 2, 1, false, 3.36, 0.624},
+    {128, 256, 1, 1, false, 2.60, 0.703}, {128, 192, 1, 1, false, 1.99, 0.573},
+    {128, 128, 1, 1, false, 1.46, 0.436}, {64, 128, 1, 1, false, 0.90, 0.301},
+    {64, 64, 1, 1, false, 0.56, 0.196},   {224, 128, 2, 2, true, 2.91, 0.530},
+    {160, 128, 2, 2, true, 2.26, 0.399},  {96, 128, 2, 2, true, 1.61, 0.266},
+    {224, 128, 1, 2, true, 2.72, 0.545},  {192, 128, 1, 2, true, 2.46, 0.478},
+    {160, 128, 1, 2, true, 2.21, 0.426},  {224, 128, 1, 1, true, 2.07, 0.615},
+    {160, 128, 1, 1, true, 1.66, 0.481},  {128, 128, 1, 1, true, 1.28, 0.416},
+    {96, 128, 1, 1, true, 1.01, 0.351},   {96, 64, 1, 1, true, 0.98, 0.248},
+    {32, 64, 1, 1, true, 0.54, 0.194},    {16, 64, 1, 1, true, 0.50, 0.146},
 };
-constexpr double kLaunchUs = 3.0;      // of a kernel
-constexpr double kBytesPerUs = 4.2e6;  // from memory
-constexpr double kBytesOfParts = 6e6;  // per microsecond: sums of parts, through the L2
-constexpr unsigned kLeastSteps = 4;    // of a part
+constexpr double kLaunchUs = 4.84,
+                 kSecondLaunchUs = 2.09;  // of the kernel; of the one that adds parts
+constexpr double kBytesPerUs = 3.35e6;    // from memory
+constexpr double kBytesOfParts = 2.94e6;  // sums of parts, per microsecond
+constexpr double kUnevenRows =
+    0.04;  // of a step, where rows of B do not begin at lines of 128 bytes
+constexpr double kMostPerUs = 7.9e8;  // additions and multiplications, by the chip's power
+constexpr unsigned kFoursOf132 = 30;  // clusters of four blocks that run at once
+constexpr unsigned kLeastSteps = 2;   // of a part
 
 /// A way to compute a product.
 struct Plan {
@@ -32,17 +47,22 @@ struct Plan {
   double us;       ///< how long it takes, by the model
 };
 
-/// Waves or bytes, whichever take longer; and the sums of parts, which are written, read and added.
+/// Waves, power or bytes, whichever take longest; and the sums of parts, which are written, read
+/// and added.
 inline Plan plan_of(unsigned m, unsigned n, unsigned k, unsigned sms, unsigned tile,
                     unsigned parts) {
   const TileTimes& t = kTileTimes[tile];
-  const std::size_t steps = div_up(k, 64);
-  const std::size_t items = div_up(m, t.rows * t.blocks) * div_up(n, t.columns) * parts;
-  const auto rounds = static_cast<double>(div_up(items, std::max(1u, sms / t.blocks)));
-  const auto depth = static_cast<double>(div_up(steps, parts));
+  const unsigned blocks = t.down * t.across;
+  const std::size_t at_once = blocks == 4 ? sms * kFoursOf132 / 132 : sms / blocks;
+  const std::size_t tiles = div_up(m, t.rows * t.down) * div_up(n, t.columns * t.across);
+  const auto rounds = static_cast<double>(div_up(tiles * parts, std::max<std::size_t>(1, at_once)));
+  const double steps = static_cast<double>(div_up(k, 64));
+  const double step = t.step * (n % 64 != 0 ? 1 + kUnevenRows : 1);
+  const double amount = 2.0 * static_cast<double>(tiles * blocks) * t.rows * t.columns * steps * 64;
   const double bytes = 2.0 * (1.0 * m * k + 1.0 * k * n + 1.0 * m * n);
-  double us = kLaunchUs + std::max(rounds * (t.ends + depth * t.step), bytes / kBytesPerUs);
-  if (parts > 1) us += kLaunchUs + 8.0 * parts * m * n / kBytesOfParts;
+  double us = kLaunchUs + std::max({rounds * (t.ends + steps / parts * step), amount / kMostPerUs,
+                                    bytes / kBytesPerUs});
+  if (parts > 1) us += kSecondLaunchUs + 8.0 * parts * m * n / kBytesOfParts;
   return {tile, parts, us};
 }
 
@@ -52,10 +72,12 @@ inline Plan best_plan(unsigned m, unsigned n, unsigned k, unsigned sms, bool wit
   Plan best = {0, 1, 0};
   for (unsigned tile = 0; tile < std::size(kTileTimes); ++tile) {
     const TileTimes& t = kTileTimes[tile];
-    if (t.blocks > (with_clusters ? sms : 1)) continue;
+    const unsigned blocks = t.down * t.across;
+    // A tile that is turned leaves by bulk stores alone, which end at multiples of 16 bytes.
+    if (blocks > (with_clusters ? sms : 1) || (t.turned && n % 8 != 0)) continue;
     const std::size_t tiles = div_up(m, t.rows) * div_up(n, t.columns);
     const std::size_t most =
-        std::max<std::size_t>(1, std::min(sms / tiles, div_up(k, 64) / kLeastSteps));
+        std::max<std::size_t>(1, std::min(2 * sms / tiles, div_up(k, 64) / kLeastSteps));
     for (unsigned parts = 1; parts <= most; ++parts) {
       const Plan plan = plan_of(m, n, k, sms, tile, parts);
       if (best.us == 0 || plan.us < best.us) best = plan;
@@ -66,7 +88,8 @@ inline Plan best_plan(unsigned m, unsigned n, unsigned k, unsigned sms, bool wit
 
 inline std::string text_of(const Plan& plan) {
   const TileTimes& t = kTileTimes[plan.tile];
-  return text("tiles of ", t.rows, " x ", t.columns, t.blocks > 1 ? " in clusters" : "", ", in ",
-              plan.parts, plan.parts > 1 ? " parts" : " part", ", predicted ", plan.us / 1e3,
-              " ms");
+  const unsigned blocks = t.down * t.across;
+  return text("tiles of ", t.rows, " x ", t.columns, t.turned ? ", turned" : "",
+              blocks > 1 ? text(", in clusters of ", blocks) : "", ", in ", plan.parts,
+              plan.parts > 1 ? " parts" : " part", ", predicted ", plan.us / 1e3, " ms");
 }

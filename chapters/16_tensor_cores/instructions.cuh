@@ -123,6 +123,16 @@ __device__ inline void load_matrices_transposed(unsigned (&r)[4], const void* ro
                : "memory");
 }
 
+/// stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 (sm_90): the way back. Lane i names row i % 8 of
+/// the matrix i / 8; of matrix j lane i has two neighbours of a column in r[j], and column i / 4.
+__device__ inline void store_matrices_transposed(void* row, const unsigned (&r)[4]) {
+  if constexpr (kSm90a)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     shared_address(row)),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
 /// cvt.rna.tf32.f32: x rounded to the 10 bits of fraction that TF32 has, ties away from zero.
 __device__ inline float to_tf32(float x) {
   unsigned bits = 0;
@@ -195,6 +205,11 @@ __device__ inline void mbarrier_wait(std::uint64_t* bar, unsigned parity) {
 /// How a tile lies in shared memory. k128Bytes: rows of 128 bytes; of each eight rows, row r has
 /// its piece p of 16 bytes at place p ^ r. The tile must begin at a multiple of 1,024 bytes.
 enum class Swizzle { kNone, k128Bytes };
+
+/// prefetch.tensormap: a map comes closer, so that the first copy by it does not wait for it.
+__device__ inline void prefetch_map(const CUtensorMap* map) {
+  if constexpr (kSm90a) asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
 
 /// cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes: one thread begins
 /// the copy of a tile whose first element is column x, row y of the matrix. It goes on by itself,
@@ -280,7 +295,7 @@ inline CUtensorMap tile_map(const void* matrix, std::size_t rows, std::size_t co
       encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix), sides, row_bytes,
              box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
              swizzle == Swizzle::kNone ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     on_cuda_failure("cuTensorMapEncodeTiled failed with " + std::to_string(status));
   return map;
@@ -330,24 +345,42 @@ __device__ inline void wgmma_hold(float (&d)[kSize]) {
   for (int i = 0; i < kSize; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// An instruction with 32, 64, 96 or 128 registers of d wants them one by one.
+// An instruction wants the registers of d one by one: eight for each 16 columns.
 #define PTX_D8(i)                                                                           \
   "+f"(d[(i) + 0]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3]), "+f"(d[(i) + 4]), \
       "+f"(d[(i) + 5]), "+f"(d[(i) + 6]), "+f"(d[(i) + 7])
-#define PTX_D32(i) PTX_D8(i), PTX_D8((i) + 8), PTX_D8((i) + 16), PTX_D8((i) + 24)
-#define PTX_0_TO_31                                                                       \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
-  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define PTX_32_TO_63                                                                           \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, " \
-  "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define PTX_64_TO_95                                                                           \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, " \
-  "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define PTX_96_TO_127                                                                          \
-  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "     \
-  "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, " \
-  "%126, %127"
+#define PTX_D_OF_16 PTX_D8(0)
+#define PTX_NAMES_OF_16 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define PTX_D_OF_32 PTX_D_OF_16, PTX_D8(8)
+#define PTX_NAMES_OF_32 PTX_NAMES_OF_16 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define PTX_D_OF_48 PTX_D_OF_32, PTX_D8(16)
+#define PTX_NAMES_OF_48 PTX_NAMES_OF_32 ", %16, %17, %18, %19, %20, %21, %22, %23"
+#define PTX_D_OF_64 PTX_D_OF_48, PTX_D8(24)
+#define PTX_NAMES_OF_64 PTX_NAMES_OF_48 ", %24, %25, %26, %27, %28, %29, %30, %31"
+#define PTX_D_OF_80 PTX_D_OF_64, PTX_D8(32)
+#define PTX_NAMES_OF_80 PTX_NAMES_OF_64 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define PTX_D_OF_96 PTX_D_OF_80, PTX_D8(40)
+#define PTX_NAMES_OF_96 PTX_NAMES_OF_80 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define PTX_D_OF_112 PTX_D_OF_96, PTX_D8(48)
+#define PTX_NAMES_OF_112 PTX_NAMES_OF_96 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define PTX_D_OF_128 PTX_D_OF_112, PTX_D8(56)
+#define PTX_NAMES_OF_128 PTX_NAMES_OF_112 ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define PTX_D_OF_144 PTX_D_OF_128, PTX_D8(64)
+#define PTX_NAMES_OF_144 PTX_NAMES_OF_128 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define PTX_D_OF_160 PTX_D_OF_144, PTX_D8(72)
+#define PTX_NAMES_OF_160 PTX_NAMES_OF_144 ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define PTX_D_OF_176 PTX_D_OF_160, PTX_D8(80)
+#define PTX_NAMES_OF_176 PTX_NAMES_OF_160 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define PTX_D_OF_192 PTX_D_OF_176, PTX_D8(88)
+#define PTX_NAMES_OF_192 PTX_NAMES_OF_176 ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define PTX_D_OF_208 PTX_D_OF_192, PTX_D8(96)
+#define PTX_NAMES_OF_208 PTX_NAMES_OF_192 ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define PTX_D_OF_224 PTX_D_OF_208, PTX_D8(104)
+#define PTX_NAMES_OF_224 PTX_NAMES_OF_208 ", %104, %105, %106, %107, %108, %109, %110, %111"
+#define PTX_D_OF_240 PTX_D_OF_224, PTX_D8(112)
+#define PTX_NAMES_OF_240 PTX_NAMES_OF_224 ", %112, %113, %114, %115, %116, %117, %118, %119"
+#define PTX_D_OF_256 PTX_D_OF_240, PTX_D8(120)
+#define PTX_NAMES_OF_256 PTX_NAMES_OF_240 ", %120, %121, %122, %123, %124, %125, %126, %127"
 #define PTX_WGMMA(shape_and_types, registers, a, b, add, transposed)            \
   "{\n\t"                                                                       \
   ".reg .pred add;\n\t"                                                         \
@@ -355,40 +388,40 @@ __device__ inline void wgmma_hold(float (&d)[kSize]) {
   ", 0;\n\t"                                                                    \
   "wgmma.mma_async.sync.aligned." shape_and_types " {" registers "}, " a ", " b \
   ", add, 1, 1" transposed ";\n\t}"
+// D is 64 x `n`; the operands behind its registers are the `a`th and so on.
+#define PTX_BF16_WGMMA(n, a, b, add, of_a, of_b)                                          \
+  if constexpr (kSm90a && kN == n)                                                        \
+  asm volatile(PTX_WGMMA("m64n" #n "k16.f32.bf16.bf16", PTX_NAMES_OF_##n, "%" #a, "%" #b, \
+                         "%" #add, ", %" #of_a ", %" #of_b)                               \
+               : PTX_D_OF_##n                                                             \
+               : "l"(of_descriptor_a), "l"(of_descriptor_b), "r"(int{adds}),              \
+                 "n"(kOfA == Layout::kDownRows), "n"(kOfB == Layout::kDownRows))
 
-/// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16: begins D = A B, or D += A B with `add`, by
-/// all four warps of a group. A is 64 x 16, K-major; B is 16 x N as kOfB says; both are described.
-/// D is 64 x N: warp w of the group has rows 16 w to 16 w + 15, in which d[4 j], ..., d[4 j + 3]
-/// are what mma_m16n8k16 has of columns 8 j to 8 j + 7.
-template <int kN, Layout kOfB = Layout::kDownRows>
-__device__ inline void wgmma_m64k16(float (&d)[kN / 2], std::uint64_t a, std::uint64_t b,
-                                    bool add) {
-  static_assert(kN == 64 || kN == 128 || kN == 192 || kN == 256, "no function for this N");
-  constexpr int kTransposed = kOfB == Layout::kDownRows ? 1 : 0;
-  if constexpr (!kSm90a) {
-    return;
-  } else if constexpr (kN == 64) {
-    asm volatile(PTX_WGMMA("m64n64k16.f32.bf16.bf16", PTX_0_TO_31, "%32", "%33", "%34", ", 0, %35")
-                 : PTX_D32(0)
-                 : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
-  } else if constexpr (kN == 128) {
-    asm volatile(PTX_WGMMA("m64n128k16.f32.bf16.bf16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
-                           "%66", ", 0, %67")
-                 : PTX_D32(0), PTX_D32(32)
-                 : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
-  } else if constexpr (kN == 192) {
-    asm volatile(
-        PTX_WGMMA("m64n192k16.f32.bf16.bf16", PTX_0_TO_31 ", " PTX_32_TO_63 ", " PTX_64_TO_95,
-                  "%96", "%97", "%98", ", 0, %99")
-        : PTX_D32(0), PTX_D32(32), PTX_D32(64)
-        : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
-  } else {
-    asm volatile(PTX_WGMMA("m64n256k16.f32.bf16.bf16",
-                           PTX_0_TO_31 ", " PTX_32_TO_63 ", " PTX_64_TO_95 ", " PTX_96_TO_127,
-                           "%128", "%129", "%130", ", 0, %131")
-                 : PTX_D32(0), PTX_D32(32), PTX_D32(64), PTX_D32(96)
-                 : "l"(a), "l"(b), "r"(int{add}), "n"(kTransposed));
-  }
+/// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16: begins D = A B, or D += A B with `adds`, by
+/// all four warps of a group. A is 64 x 16 as kOfA says, B is 16 x N as kOfB says; both are
+/// described. D is 64 x N, N a multiple of 16 (of 8, says PTX) up to 256: warp w of the group has
+/// rows 16 w to 16 w + 15, in which d[4 j], ..., d[4 j + 3] are what mma_m16n8k16 has of columns 8
+/// j to 8 j + 7.
+template <int kN, Layout kOfA = Layout::kAlongRows, Layout kOfB = Layout::kDownRows>
+__device__ inline void wgmma_m64k16(float (&d)[kN / 2], std::uint64_t of_descriptor_a,
+                                    std::uint64_t of_descriptor_b, bool adds) {
+  static_assert(kN % 16 == 0 && kN >= 16 && kN <= 256, "no function for this N");
+  PTX_BF16_WGMMA(16, 8, 9, 10, 11, 12);
+  PTX_BF16_WGMMA(32, 16, 17, 18, 19, 20);
+  PTX_BF16_WGMMA(48, 24, 25, 26, 27, 28);
+  PTX_BF16_WGMMA(64, 32, 33, 34, 35, 36);
+  PTX_BF16_WGMMA(80, 40, 41, 42, 43, 44);
+  PTX_BF16_WGMMA(96, 48, 49, 50, 51, 52);
+  PTX_BF16_WGMMA(112, 56, 57, 58, 59, 60);
+  PTX_BF16_WGMMA(128, 64, 65, 66, 67, 68);
+  PTX_BF16_WGMMA(144, 72, 73, 74, 75, 76);
+  PTX_BF16_WGMMA(160, 80, 81, 82, 83, 84);
+  PTX_BF16_WGMMA(176, 88, 89, 90, 91, 92);
+  PTX_BF16_WGMMA(192, 96, 97, 98, 99, 100);
+  PTX_BF16_WGMMA(208, 104, 105, 106, 107, 108);
+  PTX_BF16_WGMMA(224, 112, 113, 114, 115, 116);
+  PTX_BF16_WGMMA(240, 120, 121, 122, 123, 124);
+  PTX_BF16_WGMMA(256, 128, 129, 130, 131, 132);
 }
 
 /// The same of 64 x 128 elements of D, for each kind of factors; both A and B are K-major, and k is
@@ -400,35 +433,25 @@ __device__ inline void wgmma_m64n128(float (&d)[64], std::uint64_t a, std::uint6
   if constexpr (!kSm90a) {
     return;
   } else if constexpr (kFormat == Format::kTf32) {
-    asm volatile(
-        PTX_WGMMA("m64n128k8.f32.tf32.tf32", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65", "%66", "")
-        : PTX_D32(0), PTX_D32(32)
-        : "l"(a), "l"(b), "r"(int{add}));
+    asm volatile(PTX_WGMMA("m64n128k8.f32.tf32.tf32", PTX_NAMES_OF_128, "%64", "%65", "%66", "")
+                 : PTX_D_OF_128
+                 : "l"(a), "l"(b), "r"(int{add}));
   } else if constexpr (kFormat == Format::kF16) {
-    asm volatile(PTX_WGMMA("m64n128k16.f32.f16.f16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
-                           "%66", ", 0, 0")
-                 : PTX_D32(0), PTX_D32(32)
-                 : "l"(a), "l"(b), "r"(int{add}));
+    asm volatile(
+        PTX_WGMMA("m64n128k16.f32.f16.f16", PTX_NAMES_OF_128, "%64", "%65", "%66", ", 0, 0")
+        : PTX_D_OF_128
+        : "l"(a), "l"(b), "r"(int{add}));
   } else if constexpr (kFormat == Format::kBf16) {
-    asm volatile(PTX_WGMMA("m64n128k16.f32.bf16.bf16", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
-                           "%66", ", 0, 0")
-                 : PTX_D32(0), PTX_D32(32)
-                 : "l"(a), "l"(b), "r"(int{add}));
+    asm volatile(
+        PTX_WGMMA("m64n128k16.f32.bf16.bf16", PTX_NAMES_OF_128, "%64", "%65", "%66", ", 0, 0")
+        : PTX_D_OF_128
+        : "l"(a), "l"(b), "r"(int{add}));
   } else {
-    asm volatile(PTX_WGMMA("m64n128k32.f32.e4m3.e4m3", PTX_0_TO_31 ", " PTX_32_TO_63, "%64", "%65",
-                           "%66", "")
-                 : PTX_D32(0), PTX_D32(32)
+    asm volatile(PTX_WGMMA("m64n128k32.f32.e4m3.e4m3", PTX_NAMES_OF_128, "%64", "%65", "%66", "")
+                 : PTX_D_OF_128
                  : "l"(a), "l"(b), "r"(int{add}));
   }
 }
-
-#undef PTX_D8
-#undef PTX_D32
-#undef PTX_0_TO_31
-#undef PTX_32_TO_63
-#undef PTX_64_TO_95
-#undef PTX_96_TO_127
-#undef PTX_WGMMA
 
 /// setmaxnreg.inc.sync.aligned.u32: each thread of the group has kRegisters from now on, a multiple
 /// of 8 from 24 to 256. Waits until other groups of the block have given up as many.
@@ -464,15 +487,15 @@ __device__ inline void cluster_sync() {
             : "memory");
 }
 
-/// mapa.shared::cluster.u32 and mbarrier.arrive.release.cluster.shared::cluster.b64: one arrival at
-/// the barrier that lies at the same place in block `rank` of the cluster.
+/// mapa.shared::cluster.u32 and mbarrier.arrive.shared::cluster.b64: one arrival at the barrier
+/// that lies at the same place in block `rank` of the cluster.
 __device__ inline void mbarrier_arrive_at(std::uint64_t* bar, unsigned rank) {
   if constexpr (kSm90a)
     asm volatile(
         "{\n\t"
         ".reg .b32 there;\n\t"
         "mapa.shared::cluster.u32 there, %0, %1;\n\t"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t"
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n\t"
         "}" ::"r"(shared_address(bar)),
         "r"(rank)
         : "memory");

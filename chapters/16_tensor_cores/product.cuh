@@ -5,6 +5,7 @@
 
 #include <cuda_bf16.h>
 
+#include <map>
 #include <optional>
 
 #include "../../common/common.cuh"
@@ -123,6 +124,14 @@ struct TensorProduct {
     return *maps_;
   }
 
+  /// Of A in boxes of so many rows.
+  const CUtensorMap& map_of_a(unsigned rows) const {
+    if (rows == kBox) return maps().a;
+    const auto found = maps_of_a_.find(rows);
+    return found != maps_of_a_.end() ? found->second
+                                     : maps_of_a_.emplace(rows, map_of(a, rows)).first->second;
+  }
+
   /// Memory for the sums of so many parts, each as large as C.
   float* room_for(unsigned parts) const {
     const std::size_t all = std::size_t{parts} * c.height * c.width;
@@ -149,6 +158,7 @@ struct TensorProduct {
 
  private:
   mutable std::optional<Maps> maps_;
+  mutable std::map<unsigned, CUtensorMap> maps_of_a_;
   mutable std::optional<DeviceArray<float>> parts_;
 };
 

@@ -40,6 +40,11 @@ __device__ unsigned pair_down(const Bf16& upper, const Bf16& lower) {
   return __bfloat16_as_ushort(upper) | static_cast<unsigned>(__bfloat16_as_ushort(lower)) << 16;
 }
 
+// Two neighbours, rounded to BF16, as 32 bits.
+__device__ unsigned pair_of(float x, float y) {
+  return pair_down(__float2bfloat16(x), __float2bfloat16(y));
+}
+
 // Two neighbours of C, rounded to BF16, in one store.
 __device__ void store_pair(const Bf16Matrix& c, unsigned row, unsigned column, float x, float y) {
   *reinterpret_cast<__nv_bfloat162*>(&c.at(row, column)) = __floats2bfloat162_rn(x, y);
@@ -333,7 +338,7 @@ constexpr unsigned kGroup = 128;  // threads of a warp group
 template <unsigned kGroupsOfTile, unsigned kColumnsOfTile>
 struct TileOf {
   static constexpr unsigned kGroups = kGroupsOfTile, kN = kColumnsOfTile;
-  static constexpr unsigned kRows = kGroups * kBox, kBoxes = kN / kBox;
+  static constexpr unsigned kRows = kGroups * kBox, kColumns = kN, kBoxes = kN / kBox;
   struct Stage {
     Box a[kGroups];
     Box b[kBoxes];
@@ -345,15 +350,17 @@ constexpr unsigned kStages = 4;  // of 48 KiB
 
 // The four products of a step. From one to the next, A's descriptor goes 16 columns on, 32 bytes,
 // and B's 16 rows, 2,048 bytes. B's boxes are sizeof(Box) apart, and eight rows are 1,024 bytes.
-template <class T>
-__device__ void multiply_boxes(typename T::Sums& sums, const Box& of_a, const Box* of_b, bool add) {
+template <unsigned kGroupsOfTile, unsigned kN>
+__device__ void multiply_boxes(TileOf<kGroupsOfTile, kN>, float (&sums)[kN / 2],
+                               const typename TileOf<kGroupsOfTile, kN>::Stage& stage,
+                               unsigned group, bool add) {
   constexpr unsigned kEightRows = 8 * kBox * sizeof(Bf16);
-  const std::uint64_t a = ptx::describe(&of_a, sizeof(Box), kEightRows);
-  const std::uint64_t b = ptx::describe(of_b, sizeof(Box), kEightRows);
+  const std::uint64_t a = ptx::describe(&stage.a[group], sizeof(Box), kEightRows);
+  const std::uint64_t b = ptx::describe(stage.b, sizeof(Box), kEightRows);
 #pragma unroll
   for (unsigned i = 0; i < kBox / kTerms; ++i)
-    ptx::wgmma_m64k16<T::kN>(sums, a + i * (kTerms * sizeof(Bf16) / 16),
-                             b + i * (2 * kEightRows / 16), add || i > 0);
+    ptx::wgmma_m64k16<kN>(sums, a + i * (kTerms * sizeof(Bf16) / 16), b + i * (2 * kEightRows / 16),
+                          add || i > 0);
 }
 
 // A warp of a group has 16 of its 64 rows, a lane two of them, 8 apart, and of every 8 columns a
@@ -416,7 +423,7 @@ __global__ void __launch_bounds__(Large::kGroups* kGroup, 1)
     __pipeline_commit();
     const Large::Stage& stage = stages[step % kStages];
     ptx::wgmma_fence();
-    multiply_boxes<Large>(sums, stage.a[group], stage.b, step > 0);
+    multiply_boxes(Large(), sums, stage, group, step > 0);
     ptx::wgmma_commit();
     ptx::wgmma_wait<0>();
     ptx::wgmma_hold(sums);
@@ -432,17 +439,62 @@ struct BulkShared {
   std::uint64_t full[kStages];
 };
 
-// Begins the copies of a stage, of which `bar` gets to know: a box of A for each group, and B's.
-template <class T>
-__device__ void bring_boxes(typename T::Stage& to, const CUtensorMap* map_a,
-                            const CUtensorMap* map_b, unsigned first_row, unsigned first_column,
-                            unsigned step, std::uint64_t* bar) {
-  ptx::mbarrier_expect(bar, sizeof(typename T::Stage));
-  const auto k = static_cast<int>(step * kBox);
-  for (unsigned i = 0; i < T::kGroups; ++i)
-    ptx::copy_tile(&to.a[i], map_a, k, static_cast<int>(first_row + i * kBox), bar);
-  for (unsigned i = 0; i < T::kBoxes; ++i)
-    ptx::copy_tile(&to.b[i], map_b, static_cast<int>(first_column + i * kBox), k, bar);
+// A cluster (below) is kDown x kAcross blocks, whose tiles lie so in C; without one both are 1.
+template <unsigned kDown, unsigned kAcross>
+struct Cluster {
+  static constexpr unsigned kBlocks = kDown * kAcross;
+  unsigned row, column;  // of this block
+
+  __device__ explicit Cluster(unsigned rank = 0) : row(rank / kAcross), column(rank % kAcross) {}
+  // Bits of the blocks beside this one, which need the same of A; and above it, the same of B.
+  __device__ unsigned short in_row() const { return ((1u << kAcross) - 1) << row * kAcross; }
+  __device__ unsigned short in_column() const {
+    unsigned bits = 0;
+    for (unsigned i = 0; i < kDown; ++i) bits |= 1u << (i * kAcross + column);
+    return static_cast<unsigned short>(bits);
+  }
+};
+
+// Begins the copy of a box to one block, or to all that need it.
+template <bool kToMany>
+__device__ void copy_box(void* to, const CUtensorMap* map, unsigned x, unsigned y,
+                         std::uint64_t* bar, unsigned short blocks) {
+  if constexpr (kToMany) {
+    ptx::copy_tile_multicast(to, map, static_cast<int>(x), static_cast<int>(y), bar, blocks);
+  } else {
+    ptx::copy_tile(to, map, static_cast<int>(x), static_cast<int>(y), bar);
+  }
+}
+
+// Begins the copies of A's boxes, one for each group, and of B's, of which `bar` gets to know. Of
+// blocks that need the same boxes each copies its share.
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
+__device__ void copy_a(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
+                       const CUtensorMap* map_a, unsigned first_row, unsigned step,
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  constexpr unsigned kShare = kGroupsOfTile / kAcross;
+  for (unsigned i = here.column * kShare; i < (here.column + 1) * kShare; ++i)
+    copy_box<(kAcross > 1)>(&to.a[i], map_a, step * kBox, first_row + i * kBox, bar, here.in_row());
+}
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
+__device__ void copy_b(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
+                       const CUtensorMap* map_b, unsigned first_column, unsigned step,
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  constexpr unsigned kShare = kN / kBox / kDown;
+  for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
+    copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
+                          here.in_column());
+}
+
+// All of a stage, by one thread.
+template <unsigned kDown = 1>
+__device__ void bring_boxes(Large::Stage& to, const CUtensorMap* map_a, const CUtensorMap* map_b,
+                            unsigned first_row, unsigned first_column, unsigned step,
+                            std::uint64_t* bar, unsigned rank = 0) {
+  const Cluster<kDown, 1> here(rank);
+  ptx::mbarrier_expect(bar, sizeof to);
+  copy_a(Large(), to, map_a, first_row, step, bar, here);
+  copy_b(Large(), to, map_b, first_column, step, bar, here);
 }
 
 // Thread 0 begins all copies. Boxes may reach past the matrices: what is not there comes as zeros.
@@ -454,8 +506,8 @@ __global__ void __launch_bounds__(Large::kGroups* kGroup, 1)
   const unsigned group = threadIdx.x / kGroup;
   const unsigned first_row = blockIdx.y * Large::kRows, first_column = blockIdx.x * Large::kN;
   const auto bring = [&](unsigned step) {
-    bring_boxes<Large>(shared.stages[step % kStages], &map_a, &map_b, first_row, first_column, step,
-                       &shared.full[step % kStages]);
+    bring_boxes(shared.stages[step % kStages], &map_a, &map_b, first_row, first_column, step,
+                &shared.full[step % kStages]);
   };
   if (threadIdx.x == 0) {
     for (unsigned i = 0; i < kStages; ++i) ptx::mbarrier_init(&shared.full[i], 1);
@@ -468,7 +520,7 @@ __global__ void __launch_bounds__(Large::kGroups* kGroup, 1)
     const Large::Stage& stage = shared.stages[step % kStages];
     ptx::mbarrier_wait(&shared.full[step % kStages], step / kStages % 2);
     ptx::wgmma_fence();
-    multiply_boxes<Large>(sums, stage.a[group], stage.b, step > 0);
+    multiply_boxes(Large(), sums, stage, group, step > 0);
     ptx::wgmma_commit();
     ptx::wgmma_wait<0>();
     ptx::wgmma_hold(sums);
@@ -487,9 +539,9 @@ struct Ring {
   typename T::Stage stages[kStagesOfTile];
   std::uint64_t full[kStagesOfTile], empty[kStagesOfTile];
 
-  __device__ void init(unsigned blocks) {
+  __device__ void init(unsigned blocks, unsigned producers = 1) {
     for (unsigned i = 0; i < kStagesOfTile; ++i) {
-      ptx::mbarrier_init(&full[i], 1);
+      ptx::mbarrier_init(&full[i], producers);
       ptx::mbarrier_init(&empty[i], blocks * T::kGroups * kGroup / kWarp);
     }
     ptx::mbarrier_fence_init();
@@ -521,7 +573,7 @@ __device__ void consume(typename T::Sums& sums, Ring<T, kStagesOfTile>& ring,
   for (unsigned step = 0; step < steps; ++step) {
     ptx::mbarrier_wait(&ring.full[turn.stage], turn.parity);
     ptx::wgmma_fence();
-    multiply_boxes<T>(sums, ring.stages[turn.stage].a[group], ring.stages[turn.stage].b, step > 0);
+    multiply_boxes(T(), sums, ring.stages[turn.stage], group, step > 0);
     ptx::wgmma_commit();
     turn.next();
     ptx::wgmma_wait<kInFlight>();  // the step before has ended
@@ -552,8 +604,8 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
     if (threadIdx.x % kGroup == 0) {
       for (unsigned step = 0; step < steps; ++step) {
         ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);  // at first nobody has to
-        bring_boxes<Large>(ring.stages[turn.stage], &map_a, &map_b, first_row, first_column, step,
-                           &ring.full[turn.stage]);
+        bring_boxes(ring.stages[turn.stage], &map_a, &map_b, first_row, first_column, step,
+                    &ring.full[turn.stage]);
         turn.next();
       }
     }
@@ -574,23 +626,6 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
 // when the consumers of both have read it.
 constexpr unsigned kClusterBlocks = 2;
 
-// As bring_boxes(), of a cluster of kBlocks; of B the part that is this block's to copy.
-template <class T, unsigned kBlocks>
-__device__ void bring_for_cluster(typename T::Stage& to, const CUtensorMap* map_a,
-                                  const CUtensorMap* map_b, unsigned first_row,
-                                  unsigned first_column, unsigned step, std::uint64_t* bar,
-                                  unsigned rank) {
-  ptx::mbarrier_expect(bar, sizeof(typename T::Stage));
-  constexpr unsigned kShare = T::kBoxes / kBlocks;
-  constexpr unsigned short kAll = (1u << kBlocks) - 1;
-  const auto k = static_cast<int>(step * kBox);
-  for (unsigned i = 0; i < T::kGroups; ++i)
-    ptx::copy_tile(&to.a[i], map_a, k, static_cast<int>(first_row + i * kBox), bar);
-  for (unsigned i = rank * kShare; i < (rank + 1) * kShare; ++i)
-    ptx::copy_tile_multicast(&to.b[i], map_b, static_cast<int>(first_column + i * kBox), k, bar,
-                             kAll);
-}
-
 #ifndef __CUDA_CPU__  // which has no clusters
 // Tiles go down along x, so that the blocks of a cluster are neighbours there.
 __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
@@ -608,8 +643,8 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
     if (threadIdx.x % kGroup == 0) {
       for (unsigned step = 0; step < steps; ++step) {
         ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);
-        bring_for_cluster<Large, kClusterBlocks>(ring.stages[turn.stage], &map_a, &map_b, first_row,
-                                                 first_column, step, &ring.full[turn.stage], rank);
+        bring_boxes<kClusterBlocks>(ring.stages[turn.stage], &map_a, &map_b, first_row,
+                                    first_column, step, &ring.full[turn.stage], rank);
         turn.next();
       }
     }
@@ -643,9 +678,10 @@ struct PersistentShared {
   static constexpr unsigned kWarpsOfTile = T::kGroups * kGroup / kWarp;
   static constexpr unsigned kStoreBytes = kWarpsOfTile * kStoreBoxes * sizeof(StoreBox);
   static constexpr unsigned kFit = (kMostShared - kStoreBytes - 1024) / sizeof(typename T::Stage);
-  static constexpr unsigned kStagesOfTile = kFit < 8 ? kFit : 8;
+  static constexpr unsigned kStagesOfTile = kFit < 12 ? kFit : 12;
 
   Ring<T, kStagesOfTile> ring;
+  std::uint64_t written[T::kGroups];  // a group's warps have: for tiles that are turned
   StoreBox store[kWarpsOfTile][kStoreBoxes];
 };
 
@@ -675,17 +711,19 @@ __host__ __device__ inline Item item_of(const Work& work, unsigned number) {
 }
 
 // Of each 64 columns: a box is free, the warp writes its sums there, swizzled, and lane 0 begins
-// the store. Eight rows of a box are 1,024 bytes: no two lanes write to the same bank.
-template <class T>
-__device__ void store_behind(const typename T::Sums& sums, StoreBox* boxes,
-                             const CUtensorMap* map_c, unsigned first_row, unsigned first_column) {
-  const unsigned lane = threadIdx.x % kWarp, row = lane / 4;
-  // A tile of 64 columns takes the same box each time, so its last store has to have read.
-  constexpr unsigned kInTurns = T::kBoxes < kStoreBoxes ? T::kBoxes : kStoreBoxes;
+// the store. Eight rows of a box are 1,024 bytes: no two lanes write to the same bank. Boxes take
+// turns, also from one tile to the next: `turn` is the next one's number.
+template <unsigned kGroupsOfTile, unsigned kN>
+__device__ void store_behind(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2],
+                             PersistentShared<TileOf<kGroupsOfTile, kN>>& shared, unsigned& turn,
+                             const CUtensorMap* map_c, unsigned tile_row, unsigned first_column) {
+  static_assert(kStoreBoxes == 2, "two boxes take turns");
+  const unsigned lane = threadIdx.x % kWarp, row = lane / 4, warp = threadIdx.x / kWarp;
+  const unsigned first_row = tile_row + warp * kRowsStored;
 #pragma unroll
-  for (unsigned i = 0; i < T::kBoxes; ++i) {
-    StoreBox& box = boxes[i % kInTurns];
-    if (lane == 0) ptx::store_wait_read<kInTurns - 1>();  // the box's last store has read
+  for (unsigned i = 0; i < kN / kBox; ++i) {
+    StoreBox& box = shared.store[warp][turn];
+    if (lane == 0) ptx::store_wait_read<kStoreBoxes - 1>();  // the box's last store has read
     __syncwarp();
 #pragma unroll
     for (unsigned j = 0; j < kBox / kPiece; ++j) {
@@ -702,25 +740,128 @@ __device__ void store_behind(const typename T::Sums& sums, StoreBox* boxes,
                       &box);
       ptx::store_commit();
     }
+    turn ^= 1;
   }
 }
 
 // A part's sums, in FP32, to a matrix of their own.
-template <class T>
-__device__ void store_part(const typename T::Sums& sums, float* part, const Bf16Matrix& c,
-                           unsigned first_row, unsigned first_column) {
-  const unsigned lane = threadIdx.x % kWarp;
+template <unsigned kGroupsOfTile, unsigned kN>
+__device__ void store_part(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2], float* part,
+                           const Bf16Matrix& c, unsigned first_row, unsigned first_column) {
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
 #pragma unroll
-  for (unsigned e = 0; e < T::kN / 2; ++e) {
-    const unsigned row = first_row + lane / 4 + e % 4 / 2 * 8;
+  for (unsigned e = 0; e < kN / 2; ++e) {
+    const unsigned row = first_row + warp * kRowsStored + lane / 4 + e % 4 / 2 * 8;
     const unsigned column = first_column + e / 4 * 8 + lane % 4 * 2 + e % 2;
     if (row < c.height && column < c.width)
       part[static_cast<std::size_t>(row) * c.width + column] = sums[e];
   }
 }
 
-// As many clusters of kBlocks blocks as there is room for; each takes every so-manieth item.
-template <class T, unsigned kBlocks>
+// The same for C^T = B^T A^T: 64 columns of C for each group, and any multiple of 16 rows. So a
+// tile can be as high as a flat C is, and fewer of its rows are wasted. What was A is now the
+// second factor, in one box; what was B is the first, and its k runs down the rows.
+template <unsigned kGroupsOfTile, unsigned kRowsOfTile>
+struct TurnedOf {
+  static constexpr unsigned kGroups = kGroupsOfTile, kN = kRowsOfTile;
+  static constexpr unsigned kRows = kN, kColumns = kGroups * kBox;
+  struct alignas(1024) Stage {
+    Bf16 a[kN][kBox];
+    Box b[kGroups];
+  };
+  using Sums = float[kN / 2];
+};
+
+template <unsigned kGroupsOfTile, unsigned kN>
+__device__ void multiply_boxes(TurnedOf<kGroupsOfTile, kN>, float (&sums)[kN / 2],
+                               const typename TurnedOf<kGroupsOfTile, kN>::Stage& stage,
+                               unsigned group, bool add) {
+  constexpr unsigned kEightRows = 8 * kBox * sizeof(Bf16);
+  const std::uint64_t b = ptx::describe(&stage.b[group], sizeof(Box), kEightRows);
+  const std::uint64_t a = ptx::describe(stage.a, sizeof(Box), kEightRows);
+#pragma unroll
+  for (unsigned i = 0; i < kBox / kTerms; ++i)
+    ptx::wgmma_m64k16<kN, ptx::Layout::kDownRows, ptx::Layout::kAlongRows>(
+        sums, b + i * (2 * kEightRows / 16), a + i * (kTerms * sizeof(Bf16) / 16), add || i > 0);
+}
+
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
+__device__ void copy_a(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfTile, kN>::Stage& to,
+                       const CUtensorMap* map_a, unsigned first_row, unsigned step,
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  const unsigned share = kN / kAcross * here.column;
+  copy_box<(kAcross > 1)>(to.a[share], map_a, step * kBox, first_row + share, bar, here.in_row());
+}
+template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
+__device__ void copy_b(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfTile, kN>::Stage& to,
+                       const CUtensorMap* map_b, unsigned first_column, unsigned step,
+                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  constexpr unsigned kShare = kGroupsOfTile / kDown;
+  for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
+    copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
+                          here.in_column());
+}
+
+// 64 rows at a time, in boxes of 16: the warps of a group write them, turned back, and when all
+// have, one thread begins the stores. It arrives last: when those of the time before have read.
+template <unsigned kGroupsOfTile, unsigned kN>
+__device__ void store_behind(TurnedOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2],
+                             PersistentShared<TurnedOf<kGroupsOfTile, kN>>& shared,
+                             unsigned& parity, const CUtensorMap* map_c, unsigned first_row,
+                             unsigned first_column) {
+  const unsigned group = threadIdx.x / kGroup, lane = threadIdx.x % kWarp;
+  const unsigned warp = threadIdx.x % kGroup / kWarp;
+  const unsigned row = lane / 16 * 8 + lane % 8, piece = 2 * warp + lane / 8 % 2;
+  constexpr unsigned kAtOnce = kBox / kRowsStored, kAll = kN / kRowsStored;
+#pragma unroll
+  for (unsigned first = 0; first < kAll; first += kAtOnce) {
+    StoreBox* const boxes = &shared.store[group * 4][0] + parity * kAtOnce;
+    const unsigned end = kAll - first < kAtOnce ? kAll - first : kAtOnce;
+#pragma unroll
+    for (unsigned i = 0; i < end; ++i) {
+      const float* const s = &sums[(first + i) * 8];
+      const unsigned turned[4] = {pair_of(s[0], s[1]), pair_of(s[2], s[3]), pair_of(s[4], s[5]),
+                                  pair_of(s[6], s[7])};
+      ptx::store_matrices_transposed(&boxes[i].at[row][(piece ^ row % 8) * kPiece], turned);
+    }
+    ptx::fence_async();  // bulk copies see what this lane wrote
+    __syncwarp();
+    if (lane == 0) {
+      if (warp == 0) ptx::store_wait_read<0>();
+      ptx::mbarrier_arrive(&shared.written[group]);
+    }
+    ptx::mbarrier_wait(&shared.written[group], parity);
+    if (warp == 0 && lane == 0) {
+      for (unsigned i = 0; i < end; ++i)
+        ptx::store_tile(map_c, static_cast<int>(first_column + group * kBox),
+                        static_cast<int>(first_row + (first + i) * kRowsStored), &boxes[i]);
+      ptx::store_commit();
+    }
+    parity ^= 1;
+  }
+}
+
+template <unsigned kGroupsOfTile, unsigned kN>
+__device__ void store_part(TurnedOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2], float* part,
+                           const Bf16Matrix& c, unsigned first_row, unsigned first_column) {
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+#pragma unroll
+  for (unsigned e = 0; e < kN / 2; ++e) {
+    const unsigned column = first_column + warp * kRowsStored + lane / 4 + e % 4 / 2 * 8;
+    const unsigned row = first_row + e / 4 * 8 + lane % 4 * 2 + e % 2;
+    if (row < c.height && column < c.width)
+      part[static_cast<std::size_t>(row) * c.width + column] = sums[e];
+  }
+}
+
+template <class T>
+constexpr bool kIsTurned = false;
+template <unsigned kGroupsOfTile, unsigned kN>
+constexpr bool kIsTurned<TurnedOf<kGroupsOfTile, kN>> = true;
+
+// As many clusters of kDown x kAcross blocks as there is room for; each takes every so-manieth
+// item.
+template <class T, unsigned kDown, unsigned kAcross>
 __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     multiply_persistent(const __grid_constant__ CUtensorMap map_a,
                         const __grid_constant__ CUtensorMap map_b,
@@ -730,9 +871,19 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   extern __shared__ __align__(1024) uint4 dynamic[];
   auto& shared = *reinterpret_cast<Shared*>(dynamic);
   auto& ring = shared.ring;
-  const unsigned group = threadIdx.x / kGroup, rank = blockIdx.x % kBlocks;
+  constexpr unsigned kBlocks = kDown * kAcross;
+  // Blocks that copy to this one, or that this one copies to: those of its row and its column.
+  constexpr unsigned kPartners = kDown + kAcross - 1;
+  const Cluster<kDown, kAcross> here(blockIdx.x % kBlocks);
+  const unsigned group = threadIdx.x / kGroup;
   const unsigned first = blockIdx.x / kBlocks, stride = gridDim.x / kBlocks;
-  if (threadIdx.x == 0) ring.init(kBlocks);
+  if (threadIdx.x == 0) {
+    for (unsigned i = 0; i < T::kGroups; ++i)
+      ptx::mbarrier_init(&shared.written[i], kGroup / kWarp);
+    ring.init(kPartners, 2);
+  }
+  if (threadIdx.x == T::kGroups * kGroup) ptx::prefetch_map(&map_a);
+  if (threadIdx.x == T::kGroups * kGroup + kWarp) ptx::prefetch_map(&map_b);
   if constexpr (kBlocks > 1) {
     ptx::cluster_sync();
   } else {
@@ -741,18 +892,23 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   Turn<Shared::kStagesOfTile> turn;
   if (group == T::kGroups) {
     ptx::registers_down<kRegistersOfProducer>();
-    if (threadIdx.x % kGroup == 0) {
+    // One warp copies A, another B: each of them expects its own bytes.
+    const unsigned warp = threadIdx.x % kGroup / kWarp;
+    if (warp < 2 && threadIdx.x % kWarp == 0) {
       for (unsigned number = first; number < work.items(); number += stride) {
         const Item item = item_of(work, number);
-        const unsigned first_row = (item.row * kBlocks + rank) * T::kRows;
+        const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
+        const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
         for (unsigned step = item.first; step < item.first + item.count; ++step) {
+          auto& to = ring.stages[turn.stage];
+          std::uint64_t* const full = &ring.full[turn.stage];
           ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);
-          if constexpr (kBlocks > 1) {
-            bring_for_cluster<T, kBlocks>(ring.stages[turn.stage], &map_a, &map_b, first_row,
-                                          item.column * T::kN, step, &ring.full[turn.stage], rank);
+          if (warp == 0) {
+            ptx::mbarrier_expect(full, sizeof to.a);
+            copy_a(T(), to, &map_a, first_row, step, full, here);
           } else {
-            bring_boxes<T>(ring.stages[turn.stage], &map_a, &map_b, first_row, item.column * T::kN,
-                           step, &ring.full[turn.stage]);
+            ptx::mbarrier_expect(full, sizeof to.b);
+            copy_b(T(), to, &map_b, first_column, step, full, here);
           }
           turn.next();
         }
@@ -761,24 +917,31 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     __syncwarp();
   } else {
     ptx::registers_up<kRegistersOfConsumer>();
-    const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+    const unsigned lane = threadIdx.x % kWarp;
+    // The partner that this lane tells of a free stage: first those of the row, then the others.
+    const unsigned below = lane - kAcross;
+    const unsigned partner = lane < kAcross ? here.row * kAcross + lane
+                                            : (below + (below >= here.row)) * kAcross + here.column;
+    unsigned parity = 0;  // of the group's next stores
     typename T::Sums sums;
     for (unsigned number = first; number < work.items(); number += stride) {
       const Item item = item_of(work, number);
-      const unsigned first_row =
-          (item.row * kBlocks + rank) * T::kRows + warp * kRowsStored;  // of the warp
+      const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
+      const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
       consume<T>(sums, ring, turn, group, item.count, [&](unsigned stage) {
         if constexpr (kBlocks > 1) {
-          if (lane < kBlocks) ptx::mbarrier_arrive_at(&ring.empty[stage], lane);
+          if (lane < kPartners) ptx::mbarrier_arrive_at(&ring.empty[stage], partner);
         } else {
           if (lane == 0) ptx::mbarrier_arrive(&ring.empty[stage]);
         }
       });
       if (work.parts > 1) {
         const std::size_t apart = static_cast<std::size_t>(c.height) * c.width;
-        store_part<T>(sums, parts + item.part * apart, c, first_row, item.column * T::kN);
-      } else {
-        store_behind<T>(sums, shared.store[warp], &map_c, first_row, item.column * T::kN);
+        store_part(T(), sums, parts + item.part * apart, c, first_row, first_column);
+      } else if (kIsTurned<T> || c.width % kPiece == 0) {
+        store_behind(T(), sums, shared, parity, &map_c, first_row, first_column);
+      } else if constexpr (!kIsTurned<T>) {  // bulk stores end at multiples of 16 bytes
+        store_sums<T>(sums, c, first_row + group * kBox, first_column);
       }
     }
     if (lane == 0) ptx::store_wait_read<0>();  // shared memory stays until it was read
@@ -787,8 +950,11 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   if constexpr (kBlocks > 1) ptx::cluster_sync();
 }
 
-// A thread for each element of C.
+// A thread for each element of C. Its blocks may start while those of the kernel before still run.
 __global__ void add_parts(Bf16Matrix c, const float* sums, unsigned parts) {
+#if defined(__CUDA_CPU__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
+  cudaGridDependencySynchronize();
+#endif
   const std::size_t apart = static_cast<std::size_t>(c.height) * c.width;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= apart) return;
@@ -896,48 +1062,94 @@ void launch_clusters(const TensorProduct& p) {
 }
 #endif
 
+// How many clusters of a kernel run at once: multiprocessors lie in groups of 16 or 18, and no
+// cluster reaches from one group to the next.
+template <class T, unsigned kDown, unsigned kAcross>
+unsigned clusters_at_once(const TensorProduct& p) {
+  constexpr unsigned kBlocks = kDown * kAcross;
+  if (kBlocks == 1) return p.sms;
+#ifndef __CUDA_CPU__
+  static const unsigned at_once = [] {
+    const auto kernel = multiply_persistent<T, kDown, kAcross>;
+    allow(kernel, sizeof(PersistentShared<T>));
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {kBlocks, 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = kBlocks;
+    config.blockDim = (T::kGroups + 1) * kGroup;
+    config.dynamicSmemBytes = sizeof(PersistentShared<T>);
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    int clusters = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    return static_cast<unsigned>(std::max(1, clusters));
+  }();
+  return at_once;
+#else
+  return p.sms;
+#endif
+}
+
 // Blocks of a persistent kernel: one for each multiprocessor, in whole clusters.
-template <class T, unsigned kBlocks>
+template <class T, unsigned kDown, unsigned kAcross>
 void launch_persistent(const TensorProduct& p, unsigned parts) {
   if (!has_boxes(p)) return launch_guarded(p);
-  const Work work = {blocks_for(p.c.height, kBlocks * T::kRows), blocks_for(p.c.width, T::kN),
-                     blocks_for(p.a.width, kBox), parts};
-  const unsigned grid = std::min(std::max(1u, p.sms / kBlocks), work.items()) * kBlocks;
+  constexpr unsigned kBlocks = kDown * kAcross;
+  const Work work = {blocks_for(p.c.height, kDown * T::kRows),
+                     blocks_for(p.c.width, kAcross * T::kColumns), blocks_for(p.a.width, kBox),
+                     parts};
+  const unsigned grid = std::min(clusters_at_once<T, kDown, kAcross>(p), work.items()) * kBlocks;
   float* const sums = parts > 1 ? p.room_for(parts) : nullptr;
-  launch_in_clusters(kBlocks, multiply_persistent<T, kBlocks>, grid, (T::kGroups + 1) * kGroup,
-                     sizeof(PersistentShared<T>), p.maps().a, p.maps().b, p.maps().c, p.c, work,
-                     sums);
+  launch_in_clusters(kBlocks, multiply_persistent<T, kDown, kAcross>, grid,
+                     (T::kGroups + 1) * kGroup, sizeof(PersistentShared<T>),
+                     p.map_of_a(kIsTurned<T> ? T::kRows / kAcross : kBox), p.maps().b, p.maps().c,
+                     p.c, work, sums);
   if (parts > 1) {
     CUDA_CHECK_LAUNCH();
     constexpr unsigned kBlockOfAdding = 256;
     const std::size_t elements = std::size_t{p.c.height} * p.c.width;
-    add_parts<<<blocks_for(elements, kBlockOfAdding), kBlockOfAdding>>>(p.c, sums, parts);
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks_for(elements, kBlockOfAdding);
+    config.blockDim = kBlockOfAdding;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, add_parts, p.c, static_cast<const float*>(sums), parts));
   }
 }
 
 // The tile and the split of the plan; the same numbers as in kTileTimes.
-#ifndef __CUDA_CPU__
-constexpr unsigned kPersistentBlocks = 2;  // of a cluster
-#else
-constexpr unsigned kPersistentBlocks = 1;
-#endif
+constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
 Plan choose(const TensorProduct& p) {
-  return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kPersistentBlocks > 1);
+  return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
 void launch_plan(const TensorProduct& p, const Plan& plan) {
-  static_assert(std::size(kTileTimes) == 5, "one case each");
-  switch (plan.tile) {
-    case 0:
-      return launch_persistent<Large, kPersistentBlocks>(p, plan.parts);
-    case 1:
-      return launch_persistent<Large, 1>(p, plan.parts);
-    case 2:
-      return launch_persistent<TileOf<2, 128>, 1>(p, plan.parts);
-    case 3:
-      return launch_persistent<TileOf<1, 128>, 1>(p, plan.parts);
-    default:
-      return launch_persistent<TileOf<1, 64>, 1>(p, plan.parts);
-  }
+  static constexpr decltype(&launch_persistent<Large, 1, 1>) kLaunches[] = {
+      launch_persistent<TileOf<2, 128>, kTwo, kTwo>,
+      launch_persistent<TileOf<2, 256>, kTwo, 1>,
+      launch_persistent<TileOf<2, 256>, 1, 1>,
+      launch_persistent<TileOf<2, 192>, 1, 1>,
+      launch_persistent<TileOf<2, 128>, 1, 1>,
+      launch_persistent<TileOf<1, 128>, 1, 1>,
+      launch_persistent<TileOf<1, 64>, 1, 1>,
+      launch_persistent<TurnedOf<2, 224>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 160>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 96>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 224>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 192>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 160>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 224>, 1, 1>,
+      launch_persistent<TurnedOf<2, 160>, 1, 1>,
+      launch_persistent<TurnedOf<2, 128>, 1, 1>,
+      launch_persistent<TurnedOf<2, 96>, 1, 1>,
+      launch_persistent<TurnedOf<1, 96>, 1, 1>,
+      launch_persistent<TurnedOf<1, 32>, 1, 1>,
+      launch_persistent<TurnedOf<1, 16>, 1, 1>};
+  static_assert(std::size(kTileTimes) == std::size(kLaunches), "one for each");
+  kLaunches[plan.tile](p, plan.parts);
 }
 
 // A version, and whether it needs instructions that only Hopper has.
@@ -963,7 +1175,7 @@ const Rung kRungs[] = {
     {{"clusters", "two blocks share what they copy of B", launch_clusters}, true},
 #endif
     {{"persistent", "blocks that stay, and store behind the next product",
-      [](const TensorProduct& p) { launch_persistent<Large, kPersistentBlocks>(p, 1); }},
+      [](const TensorProduct& p) { launch_persistent<Large, kTwo, 1>(p, 1); }},
      true},
     {{"chosen", "the tile and the split whose predicted time is the least",
       [](const TensorProduct& p) { launch_plan(p, choose(p)); }},
@@ -981,7 +1193,7 @@ int instructions_here() {
 }
 
 int main(int argc, char** argv) {
-  std::size_t m = kOnGpu ? 4096 : 256, n = m, k = kOnGpu ? m : 192;
+  std::size_t m = kOnGpu ? 4096 : 128, n = kOnGpu ? m : 256, k = kOnGpu ? m : 128;
   const Options opt(argc, argv, "16_tensor_cores", "how are tensor cores kept busy?",
                     {{"m", &m, 1, 256_Ki, "rows of A and C"},
                      {"n", &n, 1, 256_Ki, "columns of B and C"},

@@ -160,15 +160,20 @@ void check_products(unsigned spread) {
     const std::vector<float> d = product<kType>(a, b, c);
     for (unsigned i = 0; i < 16; ++i) {
       for (unsigned j = 0; j < 8; ++j) {
-        float expected = c[i * 8 + j];
-        for (unsigned first = 0; first < k; first += 16) {
+        // FP8 in two halves: of every four terms the first two, then the others; c comes last.
+        const bool halves = kType == Type::kE4m3;
+        float expected = halves ? 0.0f : c[i * 8 + j];
+        for (const bool second : {false, true}) {
           std::vector<float> left, right;
-          for (unsigned l = first; l < std::min(first + 16, k); ++l) {
+          for (unsigned l = 0; l < k; ++l) {
+            if (second != (halves && l % 4 >= 2)) continue;
             left.push_back(value_of(kType, a[i * k + l]));
             right.push_back(value_of(kType, b[l * 8 + j]));
           }
-          expected = rounded_sum(expected, left, right, kType == Type::kF16 ? -14 : -126);
+          if (!left.empty())
+            expected = rounded_sum(expected, left, right, kType == Type::kF16 ? -14 : -126);
         }
+        if (halves) expected += c[i * 8 + j];
         INFO("row " << i << ", column " << j << ", spread " << spread);
         REQUIRE(bits_of(d[i * 8 + j]) == bits_of(expected));
       }
@@ -218,6 +223,16 @@ __global__ void load_rows(const std::uint16_t* from, unsigned* to) {
   for (unsigned i = 0; i < 4; ++i) to[threadIdx.x * 4 + i] = r[i];
 }
 
+/// Each lane stores a row from its part of four matrices.
+__global__ void store_rows(const unsigned* from, std::uint16_t* to) {
+  __shared__ alignas(16) std::uint16_t tile[4][8][8];
+  const unsigned* const mine = from + threadIdx.x * 4;
+  const unsigned r[4] = {mine[0], mine[1], mine[2], mine[3]};
+  ptx::store_matrices_transposed(tile[threadIdx.x / 8][threadIdx.x % 8], r);
+  __syncwarp();
+  for (unsigned i = threadIdx.x; i < 256; i += 32) to[i] = tile[i / 64][i / 8 % 8][i % 8];
+}
+
 // ---- bulk copies and warp groups
 // -----------------------------------------------------------------
 
@@ -229,9 +244,9 @@ __device__ unsigned swizzled_place(unsigned row, unsigned column) {
   return row * 64 + (column / 8 ^ row % 8) * 8 + column % 8;
 }
 
-/// C = A B by one warp group: A is 64 x 64; B is 64 x kN, or with kAlongRows kN x 64, its
-/// transpose. The tiles are stored by the threads.
-template <int kN, ptx::Layout kOfB>
+/// C = A B by one warp group: A is 64 x 64, with kDownRows its transpose; B is 64 x kN, or with
+/// kAlongRows kN x 64, its transpose. The tiles are stored by the threads.
+template <int kN, ptx::Layout kOfA, ptx::Layout kOfB>
 __global__ void multiply_by_group(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
   extern __shared__ alignas(1024) __nv_bfloat16 tiles[];
   __nv_bfloat16 *of_a = tiles, *of_b = tiles + 64 * 64;
@@ -250,9 +265,10 @@ __global__ void multiply_by_group(const __nv_bfloat16* a, const __nv_bfloat16* b
   for (float& x : d) x = 0.0f;
   ptx::wgmma_fence();
   for (unsigned k = 0; k < 64; k += 16) {
-    const bool down = kOfB == ptx::Layout::kDownRows;
-    ptx::wgmma_m64k16<kN, kOfB>(d, ptx::describe(of_a, 0, 1024) + k * 2 / 16,
-                                ptx::describe(down ? of_b + k * 64 : of_b + k, 8192, 1024), k > 0);
+    const unsigned to_a = kOfA == ptx::Layout::kDownRows ? k * 64 : k;
+    const unsigned to_b = kOfB == ptx::Layout::kDownRows ? k * 64 : k;
+    ptx::wgmma_m64k16<kN, kOfA, kOfB>(d, ptx::describe(of_a, 0, 1024) + to_a * 2 / 16,
+                                      ptx::describe(of_b + to_b, 8192, 1024), k > 0);
   }
   ptx::wgmma_commit();
   ptx::wgmma_wait<0>();
@@ -272,13 +288,14 @@ std::vector<__nv_bfloat16> random_numbers(std::size_t n, unsigned seed) {
   return x;
 }
 
-template <int kN, ptx::Layout kOfB>
+template <int kN, ptx::Layout kOfA, ptx::Layout kOfB>
 void check_group() {
   const auto a = random_numbers(64 * 64, 1), b = random_numbers(64 * kN, 2);
   const DeviceArray<__nv_bfloat16> d_a(a), d_b(b);
   const DeviceArray<float> d_c(64 * kN);
-  const auto kernel = multiply_by_group<kN, kOfB>;
-  constexpr int kBytes = (64 * 64 + 64 * kN) * 2;
+  const auto kernel = multiply_by_group<kN, kOfA, kOfB>;
+  // Panels of B are as large where the last one is narrower.
+  constexpr int kBytes = (64 * 64 + (kN + 63) / 64 * 64 * 64) * 2;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   kernel<<<1, kGroup, kBytes>>>(d_a.get(), d_b.get(), d_c.get());
   CUDA_CHECK_LAUNCH();
@@ -289,7 +306,7 @@ void check_group() {
       for (unsigned first = 0; first < 64; first += 16) {
         std::vector<float> left, right;
         for (unsigned l = first; l < first + 16; ++l) {
-          left.push_back(a[i * 64 + l]);
+          left.push_back(kOfA == ptx::Layout::kDownRows ? a[l * 64 + i] : a[i * 64 + l]);
           right.push_back(kOfB == ptx::Layout::kDownRows ? b[l * kN + j] : b[j * 64 + l]);
         }
         expected = rounded_sum(expected, left, right, -126);
@@ -455,7 +472,7 @@ __global__ void square_tiles(const __grid_constant__ CUtensorMap map, unsigned t
 
 }  // namespace
 
-// FEATURE: numbers: `mma.sync`, `ldmatrix`, `cvt.rna.tf32`, by <tensor_instructions.h>
+// FEATURE: numbers: `mma.sync`, `ldmatrix`, `stmatrix`, `cvt.rna.tf32`, by <tensor_instructions.h>
 // instructions.cuh
 TEST_CASE("mma.sync cuts off and rounds as the model of Hopper's tensor cores") {
   for (const unsigned spread : {1u, 4u, 12u, 40u, 120u}) {
@@ -512,6 +529,22 @@ TEST_CASE("ldmatrix gives each lane its part of four matrices, and transposed of
   }
 }
 
+TEST_CASE("stmatrix stores each lane's part of four matrices in columns") {
+  std::vector<unsigned> r(128);
+  for (unsigned i = 0; i < 128; ++i) r[i] = 2 * i | (2 * i + 1) << 16;
+  const DeviceArray<unsigned> d_r(r);
+  const DeviceArray<std::uint16_t> d_tile(256);
+  store_rows<<<1, 32>>>(d_r.get(), d_tile.get());
+  CUDA_CHECK_LAUNCH();
+  const std::vector<std::uint16_t> tile = d_tile.download();
+  for (unsigned i = 0; i < 256; ++i) {
+    // A column of matrix i / 64 is with four lanes, two rows each.
+    const unsigned row = i / 8 % 8, column = i % 8, lane = column * 4 + row / 2;
+    INFO("element " << i);
+    REQUIRE(tile[i] == (lane * 4 + i / 64) * 2 + row % 2);
+  }
+}
+
 TEST_CASE("to_tf32 rounds to the nearest, ties away from zero") {
   CHECK(bits_of(ptx::to_tf32(float_of(0x3f801000))) == 0x3f802000);
   CHECK(bits_of(ptx::to_tf32(float_of(0xbf800fff))) == 0xbf800000);
@@ -520,10 +553,15 @@ TEST_CASE("to_tf32 rounds to the nearest, ties away from zero") {
 // FEATURE: numbers: `wgmma` with a swizzle of 128 bytes, by <tensor_instructions.h>
 // 16's instructions.cuh
 TEST_CASE("a warp group multiplies tiles that lie along the rows and down the rows") {
-  check_group<64, ptx::Layout::kDownRows>();
-  check_group<256, ptx::Layout::kDownRows>();
-  check_group<64, ptx::Layout::kAlongRows>();
-  check_group<192, ptx::Layout::kAlongRows>();
+  constexpr auto kAlong = ptx::Layout::kAlongRows, kDown = ptx::Layout::kDownRows;
+  check_group<64, kAlong, kDown>();
+  check_group<256, kAlong, kDown>();
+  check_group<80, kAlong, kDown>();
+  check_group<64, kAlong, kAlong>();
+  check_group<192, kAlong, kAlong>();
+  check_group<16, kDown, kAlong>();
+  check_group<240, kDown, kAlong>();
+  check_group<48, kDown, kDown>();
 }
 
 TEST_CASE("a warp group multiplies factors of each format, and keeps 13 bits of FP8's sums") {

@@ -48,6 +48,16 @@ __global__ void arrays(const float* x, float* y) {
   for (int i = 0; i < 16; ++i) own[(threadIdx.x + i) % 16] = x[i];
   y[threadIdx.x] = own[0] + own[1] + own[2] + own[3];
 }
+__global__ void matrices(const uint4* x, unsigned* y) {
+  __shared__ uint4 s[32];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncwarp();
+  unsigned r[4];
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x ^ 1]))));
+  y[threadIdx.x] = r[0] + r[3];
+}
 CU
 # The columns behind the file: space, operation, line, count, bytes, parts, uniform, unrolled, one_lane, once, stores, with, store, predicated
 cat >"$scratch/expected" <<'TSV'
@@ -71,6 +81,11 @@ filled shared store 33 8 16 1 0 -16 0 0 0 0 - 0
 matches arguments load 20 3 0 0 0 0 0 0 0 0 - 0
 matches global atomic 21 1 1 1 0 0 1 1 0 0 - 1
 matches global load 21 1 4 1 0 0 0 1 0 0 - 0
+matrices arguments load 41 3 0 0 0 0 0 0 0 0 - 0
+matrices global load 43 1 16 1 0 0 0 1 1 43 shared 0
+matrices global store 49 1 4 1 0 0 0 1 0 0 - 0
+matrices shared load 48 1 16 1 0 0 0 1 1 49 global 0
+matrices shared store 43 1 16 1 0 0 0 1 0 0 - 0
 neighbours arguments load 7 2 0 0 0 0 0 0 0 0 - 0
 neighbours const load 13 1 4 1 0 0 0 1 1 13 global 0
 neighbours global load 9 1 4 1 0 0 0 1 1 9 shared 0

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // X-ray counts how often warps go through a line, and with how many lanes.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
 #include <sstream>
 
 #include "branch_patterns.cuh"
@@ -220,6 +224,25 @@ TEST_CASE("lanes that met among themselves go on with the others") {
     const xray::Launch launch = launch_of([&] { half_meets<<<1, kWarp>>>(y.get(), stores); });
     check_passage(launch, "after the half has met", 3, 3 * kWarp);
   }
+}
+
+namespace {
+__global__ void round_to_16_bits(const float* x, float* y) {
+  const __nv_bfloat16 rounded = __float2bfloat16(x[threadIdx.x]);
+  y[threadIdx.x] = __bfloat162float(rounded) + __half2float(__float2half(x[threadIdx.x]));
+}
+}  // namespace
+
+TEST_CASE("rounding to 16 bits is no branch, whatever the numbers are") {
+  const DeviceArray<float> y(kWarp);
+  std::vector<float> kinds(kWarp);
+  for (unsigned i = 0; i < kWarp; ++i) {
+    const float some[] = {0.0f, 1.0f, -1e-30f, 1e-40f, 1e38f, INFINITY, NAN, 1.001f};
+    kinds[i] = some[i % 8];
+  }
+  const DeviceArray<float> x(kinds);
+  const xray::Launch launch = launch_of([&] { round_to_16_bits<<<1, kWarp>>>(x.get(), y.get()); });
+  CHECK(launch.partings == 0);
 }
 
 TEST_CASE("the lanes of a block's last warp are those that it has") {

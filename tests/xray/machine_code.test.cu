@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where nvcc's machine code was read, the counts are those of the machine code, and the listing
 // says below a line what nvcc made of it.
+#include <cuda_pipeline.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -68,6 +70,16 @@ __global__ void pairs_in_two_lines(float* y) {
   s[2 * t + 1] = -y[t];  // line: second of a pair
   __syncthreads();
   y[t] = s[t] + s[t + 32];
+}
+
+__global__ void copies_in_two_lines(const float4* x, float4* y) {
+  __shared__ float4 s[2 * kWarp];
+  const unsigned t = threadIdx.x;
+  __pipeline_memcpy_async(&s[t], &x[t], sizeof(float4));                  // line: first copy
+  __pipeline_memcpy_async(&s[t + kWarp], &x[t + kWarp], sizeof(float4));  // line: second copy
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  y[t] = s[t + kWarp];
 }
 
 __global__ void filled(float* y, int turns) {
@@ -289,6 +301,16 @@ TEST_CASE("of an unrolled loop only the turns that are a multiple of 4 are joine
     CHECK(launch.total(xray::Space::kGlobal, xray::Operation::kLoad).requests ==
           static_cast<unsigned>(turns));
   }
+}
+
+TEST_CASE("a copy of which the machine code has nothing in its line is in another one's") {
+  MachineCode()
+      .row("copies_in_two_lines", "global\tload", "second copy", "2 16 1 0 0 0 1 0 0 - 0")
+      .read();
+  const DeviceArray<float4> x(2 * kWarp), y(kWarp);
+  const auto launch = launch_of([&] { copies_in_two_lines<<<1, kWarp>>>(x.get(), y.get()); });
+  CHECK(launch.total(xray::Space::kGlobal, xray::Operation::kLoad).requests == 2);
+  CHECK(at(launch, "first copy").sectors == 16);
 }
 
 TEST_CASE("what one lane stores in two places may be one store, and what is overwritten none") {

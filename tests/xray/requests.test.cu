@@ -3,9 +3,11 @@
 // masks, banks, atomics. What an H200 counted for others stands in patterns.test.cu and
 // copies.test.cu.
 #include <cuda_pipeline.h>
+#include <tensor_instructions.h>
 
 #include <numeric>
 
+#include "xray/listing.h"
 #include "xray_testing.cuh"
 
 using xray::Operation;
@@ -453,6 +455,80 @@ TEST_CASE("an asynchronous copy is a load of global and a store of shared memory
   check_copies<int>();
   check_copies<int2>();
   check_copies<int4>();
+}
+
+// ---- loads of matrices --------------------------------------------------------------------------
+
+namespace {
+
+template <bool kTransposed>
+__global__ void load_rows(unsigned* y, unsigned apart) {
+  __shared__ alignas(128) unsigned rows[8 * 4 * kWarp];
+  const unsigned* const row = rows + threadIdx.x * apart * 4;
+  unsigned r[4];
+  if (kTransposed) {
+    ptx::load_matrices_transposed(r, row);  // line: transposed
+  } else {
+    ptx::load_matrices(r, row);  // line: as they lie
+  }
+  y[threadIdx.x] = r[0] + r[3];
+}
+
+}  // namespace
+
+TEST_CASE("a load of matrices is a shared load; of each eight rows some may be in the same banks") {
+  const DeviceArray<unsigned> y(kWarp);
+  const std::pair<unsigned, unsigned> known[] = {{1, 1}, {2, 2}, {4, 4}, {8, 8}, {3, 1}, {5, 1}};
+  for (const auto& [apart, wavefronts] : known) {
+    for (const bool transposed : {false, true}) {
+      INFO(16 * apart << " bytes from row to row, " << (transposed ? "transposed" : "as they lie"));
+      const xray::Launch launch = launch_of([&, apart = apart] {
+        if (transposed) {
+          load_rows<true><<<1, kWarp>>>(y.get(), apart);
+        } else {
+          load_rows<false><<<1, kWarp>>>(y.get(), apart);
+        }
+      });
+      CHECK(launch.accesses.size() == 2);  // and the store of y
+      const xray::Counts loaded =
+          launch.total_of_line(line_of(__FILE__, transposed ? "transposed" : "as they lie"));
+      CHECK(loaded.requests == 1);
+      CHECK(loaded.lanes == kWarp);
+      CHECK(loaded.bytes == kWarp * 16);
+      CHECK(loaded.wavefronts == 4 * wavefronts);
+      CHECK_FALSE(launch.has_others_copy);
+    }
+  }
+}
+
+namespace {
+
+__global__ void copy_in_bulk(const __grid_constant__ CUtensorMap map, unsigned* y) {
+  __shared__ alignas(1024) __nv_bfloat16 tile[8][64];
+  __shared__ std::uint64_t full;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::mbarrier_fence_init();
+    ptx::mbarrier_expect(&full, sizeof(tile));
+    ptx::copy_tile(tile, &map, 0, 0, &full);
+  }
+  __syncthreads();
+  ptx::mbarrier_wait(&full, 0);
+  y[threadIdx.x] = threadIdx.x;
+}
+
+}  // namespace
+
+TEST_CASE("a bulk copy is not counted, and the listing says so") {
+  const DeviceArray<__nv_bfloat16> x(8 * 64);
+  const DeviceArray<unsigned> y(kWarp);
+  x.poison();
+  const CUtensorMap map = ptx::tile_map(x, 8, 64, 64, 8, 64, ptx::Swizzle::k128Bytes);
+  const auto launches = launches_of([&] { copy_in_bulk<<<1, kWarp>>>(map, y.get()); });
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].has_others_copy);
+  CHECK(launches[0].accesses.size() == 1);
+  CHECK(xray::listing_of(launches, false).find("not counted: bulk copies") != std::string::npos);
 }
 
 namespace {

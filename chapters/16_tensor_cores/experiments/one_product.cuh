@@ -138,10 +138,10 @@ __global__ void __launch_bounds__(128)
       ptx::wgmma_fence();
       ptx::wgmma_m64n128<kFormat>(sums, ptx::describe(box_a + step * kWordsOfStep, 16, 1024),
                                   ptx::describe(box_b + step * kWordsOfStep, 16, 1024), true);
+      ptx::wgmma_commit();
+      ptx::wgmma_wait<0>();
+      ptx::wgmma_hold(sums);
     }
-    ptx::wgmma_commit();
-    ptx::wgmma_wait<0>();
-    ptx::wgmma_hold(sums);
     __syncthreads();  // all have read before anyone brings the next rows over these
   }
 #pragma unroll

@@ -32,17 +32,22 @@ CUDA_CPU_MMA(mma_m16n8k32_e4m3, kE4m3InHalves)
 
 #undef CUDA_CPU_MMA
 
-// A row is copied here, where X-ray and the race detector see it, and not behind a reference.
 CUDA_CPU_TELLING void load_matrices(unsigned (&r)[4], const void* row, CUDA_CPU_HERE) {
   cuda_cpu::check_matrix_row(row, {file, line});
-  const cuda_cpu::MatrixRow loaded = *static_cast<const cuda_cpu::MatrixRow*>(row);
-  cuda_cpu::exchange_rows(r, loaded, false, {file, line});
+  const cuda_cpu::MatrixRow read = *static_cast<const cuda_cpu::MatrixRow*>(row);
+  cuda_cpu::exchange_rows(r, read, false, {file, line});
 }
 
 CUDA_CPU_TELLING void load_matrices_transposed(unsigned (&r)[4], const void* row, CUDA_CPU_HERE) {
   cuda_cpu::check_matrix_row(row, {file, line});
-  const cuda_cpu::MatrixRow loaded = *static_cast<const cuda_cpu::MatrixRow*>(row);
-  cuda_cpu::exchange_rows(r, loaded, true, {file, line});
+  const cuda_cpu::MatrixRow read = *static_cast<const cuda_cpu::MatrixRow*>(row);
+  cuda_cpu::exchange_rows(r, read, true, {file, line});
+}
+
+CUDA_CPU_TELLING void store_matrices_transposed(void* row, const unsigned (&r)[4], CUDA_CPU_HERE) {
+  cuda_cpu::check_matrix_row(row, {file, line}, "stmatrix");
+  const cuda_cpu::MatrixRow written = cuda_cpu::row_of_columns(r, {file, line});
+  *static_cast<cuda_cpu::MatrixRow*>(row) = written;
 }
 
 inline float to_tf32(float x) { return cuda_cpu::rounded_to_tf32(x); }
@@ -104,6 +109,8 @@ inline CUtensorMap tile_map(const void* matrix, std::size_t rows, std::size_t co
                                  swizzle == Swizzle::k128Bytes, {file, line});
 }
 
+inline void prefetch_map(const CUtensorMap*) {}
+
 CUDA_CPU_TELLING void copy_tile(void* to_shared, const CUtensorMap* map, int x, int y,
                                 std::uint64_t* bar, CUDA_CPU_HERE) {
   cuda_cpu::tell_of_mbarrier(bar, false);
@@ -144,13 +151,18 @@ inline void wgmma_wait(CUDA_CPU_HERE) {
 template <int kSize>
 inline void wgmma_hold(float (&)[kSize]) {}
 
-template <int kN, Layout kOfB = Layout::kDownRows>
+template <int kN, Layout kOfA = Layout::kAlongRows, Layout kOfB = Layout::kDownRows>
 CUDA_CPU_TELLING void wgmma_m64k16(float (&d)[kN / 2], std::uint64_t a, std::uint64_t b, bool add,
                                    CUDA_CPU_HERE) {
-  static_assert(kN == 64 || kN == 128 || kN == 192 || kN == 256, "no function for this N");
-  cuda_cpu::tell(cuda_cpu::begin_product(
-      d,
-      {cuda_cpu::TensorFormat::kBfloat16, a, b, kN, add, kOfB == Layout::kDownRows, {file, line}}));
+  static_assert(kN % 16 == 0 && kN >= 16 && kN <= 256, "no function for this N");
+  cuda_cpu::tell(cuda_cpu::begin_product(d, {cuda_cpu::TensorFormat::kBfloat16,
+                                             a,
+                                             b,
+                                             kN,
+                                             add,
+                                             kOfA == Layout::kDownRows,
+                                             kOfB == Layout::kDownRows,
+                                             {file, line}}));
 }
 
 enum class Format { kTf32, kF16, kBf16, kE4m3 };
@@ -162,7 +174,8 @@ CUDA_CPU_TELLING void wgmma_m64n128(float (&d)[64], std::uint64_t a, std::uint64
                             : kFormat == Format::kF16  ? cuda_cpu::TensorFormat::kHalf
                             : kFormat == Format::kBf16 ? cuda_cpu::TensorFormat::kBfloat16
                                                        : cuda_cpu::TensorFormat::kE4m3;
-  cuda_cpu::tell(cuda_cpu::begin_product(d, {kFactors, a, b, 128, add, false, {file, line}}));
+  cuda_cpu::tell(
+      cuda_cpu::begin_product(d, {kFactors, a, b, 128, add, false, false, {file, line}}));
 }
 
 #define CUDA_CPU_REGISTERS(name)                                                 \

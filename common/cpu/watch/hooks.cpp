@@ -188,7 +188,7 @@ __attribute__((noinline)) void async_copy_begins(const void* to, std::size_t byt
 }
 
 __attribute__((noinline)) void uncounted_copies_begin(UncountedCopies copies) {
-  if (!races::are_looked_for) return;
+  if (!races::are_looked_for) return xray::note_others_copy();
   for (std::size_t i = 0; i < copies.count; ++i) {
     const UncountedCopy& one = copies.begin[i];
     races::note_async_copy(one.writes_itself ? nullptr : one.to, one.writes_itself ? 0 : one.bytes,

@@ -26,6 +26,7 @@ struct Access : Requests {
   unsigned bytes_per_lane = 0;
   std::string name;           ///< of the shared array or the variable; "" for allocations
   unsigned places = 0;        ///< in the CPU's code
+  bool is_copied = false;     ///< Form::kCopied
   std::uint64_t skipped = 0;  ///< see Flow, which is kept where machine code was read
   std::string compiled;  ///< what nvcc made of it, where its machine code was read and says more
 };
@@ -130,6 +131,8 @@ struct Launch {
   /// `smsp__sass_branch_targets_threads_divergent`; it was for all but one of the kernels in
   /// tests/xray/branch_patterns.cuh, whose branch is too short to be one.
   std::uint64_t partings = 0;
+  /// Whether there are bulk copies or wgmma: what they ask of memory is not counted.
+  bool has_others_copy = false;
   std::vector<Event> events;  ///< of one block, where they were asked for
   std::uint64_t events_block = 0, steps = 0;
 

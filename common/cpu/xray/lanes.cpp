@@ -91,6 +91,10 @@ void note_copied_load(const void* from, const void* to, const void* place) {
               Instruction{place, Operation::kLoad, 16, Form::kCopied});
 }
 
+void note_others_copy() {
+  if (BlockLanes* const block = running_block()) block->has_others_copy = true;
+}
+
 void note_place(const void* place) {
   note_access(nullptr, Instruction{place, Operation::kLoad, 0, Form::kPlain});
 }

@@ -160,6 +160,7 @@ struct BlockLanes {
   std::vector<const cuda_cpu::LocalArray*> arrays;  // by number
   bool too_many = false;                            // a lane did more than kMostEvents
   bool is_counted = true;                           // or else only how many accesses there are
+  bool has_others_copy = false;                     // see Launch
 };
 
 /// What lanes of one warp did with the same instruction, on the same visit to it: an access, or
@@ -183,6 +184,9 @@ void note_access(const void* address, const Instruction& instruction);
 
 /// Notes the load of an asynchronous copy of 16 bytes by the running CUDA thread.
 void note_copied_load(const void* from, const void* to, const void* place);
+
+/// Notes that the running CUDA thread lets others copy or read, which is not counted.
+void note_others_copy();
 
 /// Notes that the running CUDA thread came by a place that is no access.
 void note_place(const void* place);

@@ -204,6 +204,7 @@ void add_block(const WatchedBlock& ended, const Block& block, LaunchTally* sums)
   launch.shared_bytes =
       std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
   launch.partings += ended.tally.partings();
+  launch.has_others_copy = launch.has_others_copy || ended.has_others_copy;
   for (const auto& [kind, lanes] : ended.tally.busiest_warps()) {
     launch.busiest_warps[kind] = std::max(launch.busiest_warps[kind], lanes);
   }
@@ -306,19 +307,21 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
     Tally tally;
     unsigned places = 0;
     std::uint64_t skipped = 0;
+    bool is_copied = true;
   };
   std::map<Shown, Sum> shown;
   const std::set<const cuda_cpu::LocalArray*> in_memory = arrays_in_memory(launch);
   for (const auto& [key, tally] : launch.tallies) {
     if (in_memory.count(key.local) == 0) continue;
     const cuda_cpu::Site line = piece_of(key.instruction.place, launch).line;
-    auto& [sum, places, skipped] =
+    auto& [sum, places, skipped, is_copied] =
         shown[Shown{line.file, line.line, key.space, key.instruction.operation,
                     key.instruction.bytes, key.name, costs_of(tally.counts)}];
     const std::uint64_t warps = std::max(sum.warps, tally.warps);
     sum.add(tally);
     sum.warps = warps;
     ++places;
+    is_copied = is_copied && key.instruction.form == Form::kCopied;
     skipped += launch.flow.skipped(key.instruction.place, launch.visited);
   }
   std::vector<Access> accesses;
@@ -327,6 +330,7 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
     static_cast<Requests&>(a) = sum.tally;
     a.places = sum.places;
     a.skipped = sum.skipped;
+    a.is_copied = sum.is_copied;
     std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name, std::ignore) = of;
     accesses.push_back(std::move(a));
   }

@@ -311,6 +311,9 @@ class Listing {
         text += '\n';
       }
     }
+    if (launch.has_others_copy) {
+      text += "  not counted: bulk copies, and what wgmma reads; no lane asks for these\n";
+    }
     if (launch.partings > 0) {
       text += "  branches: lanes of a warp went different ways " + many(launch.partings, "time");
       if (const Passage* const emptiest = emptiest_of(launch); emptiest != nullptr) {

@@ -137,6 +137,7 @@ void take_joined(const Row& row, std::uint64_t bytes, Access* a) {
 /// near by, does it once for both branches, has the value in a register or no use for it, unless it
 /// moved the access to a line that has none. Of stores only those that every warp makes once.
 void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
+  if (a->is_copied) return;  // nvcc has it, in another's line: no copy is joined or left out
   if (a->space == Space::kConstant) {
     const Row* uniform = nullptr;
     kernel.for_rows_near(line, kNear, [&](const Row& row, const std::vector<Access*>* counted) {

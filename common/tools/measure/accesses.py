@@ -4,8 +4,8 @@ disassembler.
 
     python3 common tools.measure.accesses OUT PROGRAM      05_end_to_end, or own/NAME with FILE, DEFINE and INCLUDE in the environment
 
-Compiles the program for sm_90 with line information and reads the machine code. Writes one row for each kernel, line
-and kind of access, separated by tabs:
+Compiles the program for sm_90, or for sm_90a where it has products of warp groups, with line information and reads the
+machine code. Writes one row for each kernel, line and kind of access, separated by tabs:
 
     kernel file space operation line   space: global, shared, local or const; arguments: of the kernel, from c[0x0]
     count       instructions of the kind in that line; local: the words that they move
@@ -35,10 +35,12 @@ from .ptxas import output_of
 from .settings import source_of
 
 # The twelve lowest bits of an instruction. Nine of them name it, three say where its operands come from. An
-# asynchronous copy to shared memory (0x1AE) is a global load; what it stores has no instruction of its own.
+# asynchronous copy to shared memory (0x1AE) is a global load; what it stores has no instruction of its own. A load of
+# matrices (LDSM) is a shared load of 16 bytes for each lane that names a row.
+LOAD_OF_MATRICES = 0x83B
 NAMES = {code: name for name, codes in {
     "global load": (0x181, 0x1AE), "global store": (0x186,), "global atomic": (0x18E, 0x1A6, 0x1A8, 0x1A9),
-    "shared load": (0x184,), "shared store": (0x188,), "shared atomic": (0x18C, 0x18D, 0x38C, 0x38D),
+    "shared load": (0x184, LOAD_OF_MATRICES), "shared store": (0x188,), "shared atomic": (0x18C, 0x18D, 0x38C, 0x38D),
     "local load": (0x183,), "local store": (0x187,), "generic access": (0x180, 0x185),
     "const load": (0x182,), "uniform const": (0x0B9, 0x0BB), "vote": (0x006, 0x086, 0x0BD, 0x1C4),
     "jump": (0x147,), "exit": (0x14D,), "converge": (0x141, 0x145)}.items() for code in codes}
@@ -230,7 +232,7 @@ def accesses_of(sections, source):
         pieces = {key: collections.Counter((blocks[p], code[p].predicate) for p in found) for key, found in kinds.items()}
         name = name_without_arguments(name)
         for (line, kind), found in sorted(kinds.items()):
-            bytes_of = [BYTES.get(bits(code[place].word, 73, 76), 4) for place in found]
+            bytes_of = [16 if code[place].code == LOAD_OF_MATRICES else BYTES.get(bits(code[place].word, 73, 76), 4) for place in found]
             # A wide one takes the place of several.
             copies = [loops[place] for place, bytes in zip(found, bytes_of) for _ in range(bytes // min(bytes_of))]
             count = sum(max(1, bytes // 4) for bytes in bytes_of) if kind.startswith("local") else len(found)
@@ -268,6 +270,12 @@ def what_to_compile(program):
     return [file for file in files if file.endswith(".cu")], [f"-D{d}" for d in typed("DEFINE")] + [f"-I{i}" for i in typed("INCLUDE")]
 
 
+def architecture_of(source):
+    """Products of warp groups are there for sm_90a alone (gpu.mk)."""
+    headers = glob.glob("chapters/*/*.cuh") + glob.glob("chapters/*/experiments/*.cuh")
+    return "sm_90a" if source in output_of(["common/cpu/libs/users.sh", "tensor", source, *headers]).split() else "sm_90"
+
+
 def write_table(path, program):
     """The rows of all sources of a program, below the names of the columns."""
     rows = []
@@ -275,7 +283,7 @@ def write_table(path, program):
     with tempfile.TemporaryDirectory() as folder:
         binary = os.path.join(folder, "kernels.cubin")
         for source in sources:
-            output_of(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-lineinfo", "-cubin", *options, source, "-o", binary])
+            output_of(["nvcc", "-std=c++17", "-O3", f"-arch={architecture_of(source)}", "-lineinfo", "-cubin", *options, source, "-o", binary])
             rows += accesses_of(sections_of(binary), source)
     write_whole(path, "".join("\t".join(map(str, row)) + "\n" for row in [COLUMNS, *rows]))
 

@@ -5,6 +5,7 @@
 //   common/tools/measure/beside_cublaslt.cu -o beside -lcublasLt
 //   ./beside SEED COUNT [check|ours|plans]
 //   ./beside ladder
+//   ./beside MxNxK 1 [check|ours|plans|library]
 //
 // Sides are multiples of 8 from 64 to 16384, log-uniform; two of three shapes have a side under
 // 1024. Seed 0: squares, and shapes that the notes name.
@@ -13,10 +14,10 @@
 // launch by launch. All launches of a shape are queued behind a kernel that waits, so that the
 // host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
 // round), its interval the 6th and the 16th of them: 95 %.
-// "check" compares each product with one in FP32; "ours" launches only ours, for compute-sanitizer;
-// "plans" times each plan of the choice, which choice.cuh is fitted to.
-// "ladder": all versions of the program take turns at five sizes; and each is launched for a third
-// of a second, while a warp beside it counts clocks: the clock that it runs at.
+// "check" compares each product with one in FP32; "ours" and "library" launch only one of them, for
+// compute-sanitizer and profilers; "plans" times each plan of the choice, which choice.cuh is
+// fitted to. "ladder": all versions of the program take turns at five sizes; and each is launched
+// for a third of a second, while a warp beside it counts clocks: the clock that it runs at.
 #include "../../common.cuh"
 
 #define main program_main
@@ -40,14 +41,13 @@ unsigned side_between(std::mt19937_64& random, double from, double below) {
 }
 
 std::vector<Shape> shapes_of(unsigned seed, unsigned count) {
-  if (seed == 0)
-    return {{1024, 1024, 1024},
-            {2048, 2048, 2048},
-            {4096, 4096, 4096},
-            {8192, 8192, 8192},
-            {16384, 16384, 16384}};
-  std::mt19937_64 random(seed);
   std::vector<Shape> shapes;
+  if (seed == 0) {
+    for (unsigned side = 1024; side <= 16384 && shapes.size() < count; side *= 2)
+      shapes.push_back({side, side, side});
+    return shapes;
+  }
+  std::mt19937_64 random(seed);
   for (unsigned i = 0; i < count; ++i) {
     unsigned s[3];
     for (unsigned& side : s) side = side_between(random, i % 3 == 0 ? 1024 : 64, 16385);
@@ -148,7 +148,7 @@ std::size_t fastest_of(const LibraryProduct& library, int rounds) {
   return best;
 }
 
-// Nanoseconds and clocks of one warp, that sleeps until *stop.
+// Nanoseconds and clocks of one thread.
 struct Clocks {
   unsigned long long begin_ns, end_ns;
   long long begin, end;
@@ -160,28 +160,24 @@ __device__ unsigned long long now_ns() {
 }
 __global__ void count_clocks(Clocks* clocks, unsigned long long ns) {
   clocks->begin_ns = now_ns(), clocks->begin = clock64();
-  while (now_ns() - clocks->begin_ns < ns) __nanosleep(10000);
+  while (now_ns() - clocks->begin_ns < ns) continue;
   clocks->end_ns = now_ns(), clocks->end = clock64();
 }
 
-// What a multiprocessor's clock is while `launch` runs again and again, and how long one takes.
+// How long one launch takes while `launch` runs again and again, and the clock of a multiprocessor
+// in the 200 microseconds behind the last: too short for the chip to change it.
 struct Sustained {
   double mhz, ms;
 };
 Sustained sustain(const Launch& launch, double ms_of_one) {
-  static cudaStream_t beside = nullptr;
-  if (beside == nullptr) CUDA_CHECK(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
   const DeviceArray<Clocks> clocks(1);
   const int launches = std::max(10, static_cast<int>(330 / ms_of_one));
-  const int warm = launches / 3;
   EventTimer timer;
-  for (int i = 0; i < warm; ++i) launch();
-  CUDA_CHECK(cudaDeviceSynchronize());
-  count_clocks<<<1, 1, 0, beside>>>(clocks, static_cast<unsigned long long>(200e6));
+  for (int i = 0; i < launches / 3; ++i) launch();
   timer.start();
   for (int i = 0; i < launches; ++i) launch();
-  const double ms = timer.stop_ms() / launches;
-  CUDA_CHECK(cudaDeviceSynchronize());
+  count_clocks<<<1, 1>>>(clocks, 200000);
+  const double ms = (timer.stop_ms() - 0.2) / launches;
   const Clocks seen = clocks.download()[0];
   return {1e3 * static_cast<double>(seen.end - seen.begin) /
               static_cast<double>(seen.end_ns - seen.begin_ns),
@@ -194,6 +190,7 @@ std::vector<Plan> plans_of(const TensorProduct& p) {
   const unsigned m = p.c.height, n = p.c.width, k = p.a.width;
   for (unsigned tile = 0; tile < std::size(kTileTimes); ++tile) {
     const TileTimes& t = kTileTimes[tile];
+    if (t.rows >= 2 * m && t.rows > 64 && t.turned) continue;
     const std::size_t tiles = div_up(m, t.rows) * div_up(n, t.columns);
     const std::size_t most =
         std::max<std::size_t>(1, std::min(2 * p.sms / tiles, div_up(k, 64) / 2));
@@ -218,13 +215,19 @@ int main(int argc, char** argv) {
   if (ladder) {
     std::puts("version,m,n,k,us,library_us,over_library,low,high,sustained_us,mhz,device,cuda");
   } else if (mode == "plans") {
-    std::puts("seed,m,n,k,tile,rows,columns,blocks,parts,predicted_us,us,library_us,device,cuda");
-  } else if (mode != "ours") {
     std::puts(
-        "seed,m,n,k,rows,columns,blocks,parts,predicted_us,us,library_us,over_library,low,high,"
+        "seed,m,n,k,tile,rows,columns,down,across,turned,parts,predicted_us,us,library_us,error,"
+        "device,"
+        "cuda");
+  } else if (mode != "ours" && mode != "library") {
+    std::puts(
+        "seed,m,n,k,rows,columns,down,across,parts,predicted_us,us,library_us,over_library,low,"
+        "high,"
         "offered,error,device,cuda");
   }
-  for (const Shape& s : shapes_of(seed, count)) {
+  Shape one = {};
+  const bool is_one = std::sscanf(first.c_str(), "%ux%ux%u", &one.m, &one.n, &one.k) == 3;
+  for (const Shape& s : is_one ? std::vector<Shape>{one} : shapes_of(seed, count)) {
     TensorProduct p(1, 1, 1, 1);  // its own matrices are not used
     p.a = {values_a, s.m, s.k, s.k}, p.b = {values_b, s.k, s.n, s.n},
     p.c = {values_c, s.m, s.n, s.n};
@@ -237,9 +240,14 @@ int main(int argc, char** argv) {
       continue;
     }
     const LibraryProduct library(p);
-    const bool is_large = p.amount() > 2e12;
+    const bool is_large = p.amount() > 4e11;
     const std::size_t best = fastest_of(library, is_large ? 3 : 7);
     const Launch theirs = [&] { library.launch(best); };
+    if (mode == "library") {
+      theirs();
+      CUDA_CHECK_LAUNCH();
+      continue;
+    }
     if (ladder) {
       std::vector<std::pair<const char*, Launch>> ways = {{"cublaslt", theirs}};
       for (const Rung& rung : kRungs)
@@ -258,13 +266,19 @@ int main(int argc, char** argv) {
       std::vector<Launch> launches = {theirs};
       const std::vector<Plan> plans = plans_of(p);
       for (const Plan& each : plans) launches.emplace_back([&] { launch_plan(p, each); });
-      for (const auto& launch : launches) launch();
+      std::vector<float> errors;
+      for (const auto& launch : launches) {
+        CUDA_CHECK(cudaMemset(p.c.data, 0xff, std::size_t{s.m} * s.n * sizeof(Bf16)));
+        launch();
+        errors.push_back(is_large ? -1 : error_of(p));
+      }
       const auto ms = take_turns(launches, is_large ? 3 : 7);
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const TileTimes& t = kTileTimes[plans[i].tile];
-        std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%s\n", seed, s.m, s.n, s.k,
-                    plans[i].tile, t.rows, t.columns, t.blocks, plans[i].parts, plans[i].us,
-                    1e3 * median_of(ms[i + 1]), 1e3 * median_of(ms[0]), where.c_str());
+        std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%d,%u,%.2f,%.2f,%.2f,%.3f,%s\n", seed, s.m, s.n,
+                    s.k, plans[i].tile, t.rows, t.columns, t.down, t.across, t.turned,
+                    plans[i].parts, plans[i].us, 1e3 * median_of(ms[i + 1]), 1e3 * median_of(ms[0]),
+                    errors[i + 1], where.c_str());
       }
     } else {
       p.poison();
@@ -275,8 +289,8 @@ int main(int argc, char** argv) {
       const auto ms = take_turns({ours, theirs}, is_large ? 11 : kRounds);
       const auto of = ratios(ms[1], ms[0]);
       const TileTimes& t = kTileTimes[plan.tile];
-      std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%s\n", seed, s.m,
-                  s.n, s.k, t.rows, t.columns, t.blocks, plan.parts, plan.us,
+      std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%s\n", seed,
+                  s.m, s.n, s.k, t.rows, t.columns, t.down, t.across, plan.parts, plan.us,
                   1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), of[of.size() / 2],
                   of[of.size() / 4], of[of.size() * 3 / 4], library.offered(), error,
                   where.c_str());

@@ -62,9 +62,11 @@ COUNTERS = {
     # The kernel's arguments are constants too, so this one is compared only where there are other constants.
     "idc__requests.sum": (("const",), "load", "words"),
 }
-# An asynchronous copy stores, too, by an instruction (LDGSTS) with counters of its own. They are added, and named,
-# where a kernel makes such copies.
-COUNTERS_OF_COPIES = {
+# An asynchronous copy stores, too, by an instruction (LDGSTS) with counters of its own, and so has a load of matrices
+# (LDSM). They are added, and named, where a kernel has such instructions.
+ADDED_COUNTERS = {
+    "smsp__inst_executed_op_shared_ld_pred_on_any.sum": "smsp__inst_executed_op_ldsm.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
     "smsp__inst_executed_op_shared_st_pred_on_any.sum": "smsp__inst_executed_op_ldgsts_pred_on_any.sum",
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
 }
@@ -150,7 +152,7 @@ def predicted_launches(program, words):
 
 def measured_launches(program, words, counters):
     """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
-    metrics = sorted({m for counter in [*counters, *COUNTERS_OF_COPIES.values()] for m in counter.split("+")})
+    metrics = sorted({m for counter in [*counters, *ADDED_COUNTERS.values()] for m in counter.split("+")})
     rows, _ = ncu.read([f"build/gpu/{program}", *words], metrics, FIRST_OF_EACH + ["--cache-control", "none", "--print-units", "base"])
     first, launches = {}, {}
     for row in rows:
@@ -199,8 +201,8 @@ def verify_chapter(machine, chapter):
                     if counter == BRANCH_COUNTER and base not in branching:
                         continue
                     want = sum(counts[(space, operation, column)] for space in spaces)
-                    if values.get(COUNTERS_OF_COPIES.get(counter)):
-                        counter += "+" + COUNTERS_OF_COPIES[counter]
+                    if values.get(ADDED_COUNTERS.get(counter)):
+                        counter += "+" + ADDED_COUNTERS[counter]
                     got = sum(values.get(metric, 0) for metric in counter.split("+"))
                     if want == 0 and (got == 0 or spaces in (("const",), ("local",))):
                         continue

@@ -99,6 +99,23 @@ __global__ void rows_misaligned(const __grid_constant__ CUtensorMap, float* out)
 }
 CASE(rows_misaligned) { run(rows_misaligned, 32); }
 
+// CASE: stored_rows_misaligned
+// EXPECT: {file}:{stored_row}: error: stmatrix of a row at a misaligned address in kernel 'stored_rows_misaligned'
+__global__ void stored_rows_misaligned(const __grid_constant__ CUtensorMap, float*) {
+  __shared__ Shared s;
+  const unsigned r[4] = {};
+  ptx::store_matrices_transposed(s.a + 36 * threadIdx.x, r);  // @stored_row
+}
+CASE(stored_rows_misaligned) { run(stored_rows_misaligned, 32); }
+
+// CASE: stored_rows_in_global_memory
+// EXPECT: {file}:{to_global}: error: stmatrix of a row that is not in shared memory of this block in kernel 'stored_rows_in_global_memory'
+__global__ void stored_rows_in_global_memory(const __grid_constant__ CUtensorMap, float* out) {
+  const unsigned r[4] = {};
+  ptx::store_matrices_transposed(out, r);  // @to_global
+}
+CASE(stored_rows_in_global_memory) { run(stored_rows_in_global_memory, 32); }
+
 // CASE: rows_in_global_memory
 // EXPECT: {file}:{global}: error: ldmatrix of a row that is not in shared memory of this block in kernel 'rows_in_global_memory'
 __global__ void rows_in_global_memory(const __grid_constant__ CUtensorMap, float* out) {
@@ -396,6 +413,23 @@ __global__ void descriptor_misaligned(const __grid_constant__ CUtensorMap, float
   end(d, out);
 }
 CASE(descriptor_misaligned) { run(descriptor_misaligned, 128); }
+
+// CASE: descriptor_of_a_misaligned
+// EXPECT: {file}:{descriptor_of_a}: error: the descriptor of A does not fit the swizzle in kernel 'descriptor_of_a_misaligned'
+// EXPECT: the matrix begins at byte 32 of the pattern
+__global__ void descriptor_of_a_misaligned(const __grid_constant__ CUtensorMap, float* out) {
+  __shared__ Shared s;
+  fill(s.a);
+  fill(s.b);
+  ptx::fence_async();
+  __syncthreads();
+  float d[32] = {};
+  ptx::wgmma_fence();
+  ptx::wgmma_m64k16<64, ptx::Layout::kDownRows>(d, of(s.a + 16), of(s.b),  // @descriptor_of_a
+                                                false);
+  end(d, out);
+}
+CASE(descriptor_of_a_misaligned) { run(descriptor_of_a_misaligned, 128); }
 
 // CASE: strides_wrong
 // EXPECT: {file}:{stride}: error: the descriptor of A does not fit the swizzle in kernel 'strides_wrong'

@@ -71,18 +71,6 @@ __global__ void sum_of_squares(const __grid_constant__ CUtensorMap from,
   }
 }
 
-/// A warp loads matrices whose rows another one stores, with no barrier between them.
-__global__ void load_early(unsigned* out) {
-  __shared__ alignas(16) Element rows[32][8];
-  if (threadIdx.x < 32) {
-    rows[threadIdx.x][0] = 1.0f;  // @row
-    return;
-  }
-  unsigned r[4];
-  ptx::load_matrices(r, rows[threadIdx.x - 32]);  // @load
-  out[threadIdx.x - 32] = r[0];
-}
-
 void run(Mistake mistake) {
   run_on<Element>((kTiles + 1) * kSide * kSide, [&](Element* x) {
     constexpr auto kSwizzle = ptx::Swizzle::k128Bytes;
@@ -114,9 +102,40 @@ CASE(stored_early) { run(kStoredEarly); }
 // EXPECT: {file}:{copy}: error: race: a write while an asynchronous copy to it is under way in kernel 'sum_of_squares'
 CASE(not_released) { run(kNotReleased); }
 
+/// The second warp loads what the first one stores.
+__global__ void load_early() {
+  __shared__ alignas(16) unsigned rows[32][4];
+  if (threadIdx.x < 32) {
+    for (unsigned i = 0; i < 4; ++i) rows[threadIdx.x][i] = i;  // @rows
+    return;
+  }
+  unsigned r[4];
+  ptx::load_matrices(r, rows[threadIdx.x % 32]);  // @load
+}
+
+/// The second warp stores matrices over rows that the first one reads.
+__global__ void store_late(unsigned* out) {
+  __shared__ alignas(16) unsigned rows[32][4];
+  for (unsigned i = threadIdx.x; i < 128; i += 64) rows[i / 4][i % 4] = i;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    out[threadIdx.x] = rows[threadIdx.x][0];  // @read
+    return;
+  }
+  const unsigned r[4] = {};
+  ptx::store_matrices_transposed(rows[threadIdx.x % 32], r);  // @matrices
+}
+
+// CASE: stored_beside_a_read
+// EXPECT: {file}:{matrices}: error: race: a write in kernel 'store_late'
+// EXPECT: {file}:{read}: note: a read by thread
+CASE(stored_beside_a_read) {
+  run_on<unsigned>(32, [](unsigned* out) { store_late<<<1, 64>>>(out); });
+}
+
 // CASE: loaded_early
 // EXPECT: {file}:{load}: error: race: a read in kernel 'load_early'
-// EXPECT: {file}:{row}: note: a write by thread
+// EXPECT: {file}:{rows}: note: a write by thread
 CASE(loaded_early) {
-  run_on<unsigned>(32, [](unsigned* x) { load_early<<<1, 64>>>(x); });
+  run_on<unsigned>(1, [](unsigned*) { load_early<<<1, 64>>>(); });
 }

@@ -116,7 +116,7 @@ inline void memory_fence([[maybe_unused]] bool block_only = false) {
 
 /// Copies a value as bits. The sizes must agree.
 template <class To, class From>
-inline To bit_copy(From from) {
+CUDA_CPU_UNSEEN inline To bit_copy(From from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
   std::memcpy(&to, &from, sizeof(To));

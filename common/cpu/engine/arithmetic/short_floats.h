@@ -13,6 +13,7 @@
 
 #include "../meeting/atomics.h"
 #include "../meeting/warp.h"
+#include "../state/uninstrumented.h"
 #include "device_functions.h"
 
 namespace cuda_cpu {
@@ -24,7 +25,8 @@ enum class Rounding { kNearest, kZero, kDown, kUp };
 namespace short_float_types {
 
 /// A format with one bit of sign, kExponent of exponent and kFraction of fraction (the leading 1 is
-/// not stored); subnormals, infinities and NaN as in IEEE 754.
+/// not stored); subnormals, infinities and NaN as in IEEE 754. X-ray does not see the branches of
+/// what is one instruction on a GPU, nor of what they call.
 template <int kExponent, int kFraction>
 struct ShortFormat {
   static constexpr int kBias = (1 << (kExponent - 1)) - 1;
@@ -32,7 +34,7 @@ struct ShortFormat {
   static constexpr unsigned kInfinity = ((1u << kExponent) - 1) << kFraction;
 
   /// `value`, rounded once. Every NaN becomes kNan, as the hardware's conversions make it.
-  static std::uint16_t round(double value, Rounding rounding = Rounding::kNearest) {
+  CUDA_CPU_UNSEEN static std::uint16_t round(double value, Rounding rounding = Rounding::kNearest) {
     const auto bits = bit_copy<std::uint64_t>(value);
     const unsigned sign = bits >> 63 != 0 ? kSign : 0;
     const int field = static_cast<int>(bits >> 52 & 0x7ff);
@@ -61,17 +63,16 @@ struct ShortFormat {
   }
 
   /// The value of `bits`, exactly.
-  static float value(std::uint16_t bits) {
+  CUDA_CPU_UNSEEN static float value(std::uint16_t bits) {
     const int field = (bits & kInfinity) >> kFraction;
     const unsigned fraction = bits & ((1u << kFraction) - 1);
     float magnitude;
     if (field == (1 << kExponent) - 1) {
       magnitude = bit_copy<float>(0x7f800000u | fraction << (23 - kFraction));
     } else if (field == 0) {
-      magnitude = std::ldexp(static_cast<float>(fraction), 1 - kBias - kFraction);
+      magnitude = ldexpf(static_cast<float>(fraction), 1 - kBias - kFraction);
     } else {
-      magnitude =
-          std::ldexp(static_cast<float>(fraction | 1u << kFraction), field - kBias - kFraction);
+      magnitude = ldexpf(static_cast<float>(fraction | 1u << kFraction), field - kBias - kFraction);
     }
     return (bits & kSign) != 0 ? -magnitude : magnitude;
   }

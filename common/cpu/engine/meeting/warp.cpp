@@ -210,6 +210,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
       }
       break;
     case WarpOperation::kTensorLoad:
+    case WarpOperation::kTensorStore:
     case WarpOperation::kTensorMultiply:
       do_for_all(*slot, file, line);
       break;

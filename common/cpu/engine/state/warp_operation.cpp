@@ -14,7 +14,7 @@ const char* name_of(WarpOperation operation) {
       "__reduce_add_sync", "__reduce_min_sync", "__reduce_min_sync", "__reduce_max_sync",
       "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
       "load_matrix_sync",  "store_matrix_sync", "mma_sync",          "ldmatrix",
-      "mma.sync"};
+      "stmatrix",          "mma.sync"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(WarpOperation::kTensorMultiply) + 1);
   return kNames[static_cast<std::size_t>(operation)];
 }

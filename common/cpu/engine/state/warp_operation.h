@@ -33,6 +33,7 @@ enum class WarpOperation : std::uint8_t {
   kMatrixMultiply,
   // Of a tensor core: the last lane does it for all (meeting/warp.h).
   kTensorLoad,
+  kTensorStore,
   kTensorMultiply,
 };
 

@@ -12,19 +12,19 @@
 
 namespace cuda_cpu {
 
-/// How a Hopper adds, until an H200 of this course has been sampled. Two models that were compared
-/// with H100s bit for bit agree: Khattak and Mikaitis, Accurate Models of NVIDIA Tensor Cores
-/// (arXiv:2512.07004; the limit of exponents is theirs), and Xie and others, MMA-Sim
-/// (arXiv:2511.10909). The 5,000 results of an H100 in each of BF16, FP16, TF32 and E4M3 that the
-/// former publish are computed here bit for bit.
+/// How a Hopper adds: all results of an H200 that chapters/16_tensor_cores/results holds are
+/// computed here bit for bit. Two models that were compared with H100s agree with it: Khattak and
+/// Mikaitis, Accurate Models of NVIDIA Tensor Cores (arXiv:2512.07004; the limit of exponents is
+/// theirs), and Xie and others, MMA-Sim (arXiv:2511.10909). The 5,000 results of an H100 in each of
+/// BF16, FP16, TF32 and E4M3 that the former publish are computed here bit for bit.
 struct TensorRounding {
   int fraction_bits = 25;     // of the largest addend, so two more than a float has
   int kept_bits = 23;         // of the sum's fraction
   int least_exponent = -133;  // that addends are aligned to
 };
 constexpr TensorRounding kTensorRounding;
-/// wgmma of numbers of 8 bits. (mma.sync of these is a guess: Hopper has no such instruction, so
-/// the compiler takes halves.)
+/// wgmma of numbers of 8 bits. (For mma.sync of these Hopper has no instruction: nvcc makes
+/// halves.)
 constexpr TensorRounding kRoundingOf8Bits{13, 13, -133};
 
 /// kE4m3InHalves: multiplied as halves, of which none is subnormal.

@@ -45,7 +45,7 @@ struct ProductCall {
   std::uint64_t a, b;
   unsigned n;
   bool add;
-  bool b_down_rows;  // k runs down the rows of B in shared memory (MN-major)
+  bool a_down_rows, b_down_rows;  // k runs down the rows in shared memory (MN-major)
   Site site;
 };
 
@@ -60,7 +60,7 @@ struct WarpProduct {
   std::shared_ptr<std::vector<float>>
       sums;  // shared with the products before of the same registers
   float* d[kGroupThreads] = {};
-  const char* a_pieces[128];  // of 16 bytes, by rows
+  const char* a_pieces[128];  // of 16 bytes: 32 for each warp, by rows in shared memory
   std::vector<const char*> b_pieces;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "../../engine/memory/shared.h"
@@ -21,6 +22,7 @@ namespace cuda_cpu {
 namespace {
 
 constexpr unsigned kProductRows = 64, kPiece = 16, kSwizzledRow = 128, kSwizzlePattern = 1024;
+constexpr unsigned kPiecesOfWarp = 2 * kProductRows / 4;  // of A
 
 unsigned number_of_thread() {
   return static_cast<unsigned>(current_thread - current_block->threads);
@@ -107,12 +109,14 @@ void check_is_inside(const WarpProduct& product, const char* piece, const char* 
 
 void find_pieces(WarpProduct* product) {
   const ProductCall& call = product->call;
-  const Matrix a = read_descriptor(call.a, "A", true, call.site);
+  const Matrix a = read_descriptor(call.a, "A", !call.a_down_rows, call.site);
   const Matrix b = read_descriptor(call.b, "B", !call.b_down_rows, call.site);
-  for (unsigned i = 0; i < kProductRows; ++i) {
-    for (unsigned j = 0; j < 2; ++j) product->a_pieces[2 * i + j] = piece_at(a, true, i, j);
+  // Down the rows there are 16-bit factors alone: a warp's 16 rows of A are two pieces of 16 rows.
+  for (unsigned i = 0; i < std::size(product->a_pieces); ++i) {
+    const unsigned row = call.a_down_rows ? i / 2 % 16 : i / 2;
+    const unsigned piece = call.a_down_rows ? i / kPiecesOfWarp * 2 + i % 2 : i % 2;
+    product->a_pieces[i] = piece_at(a, !call.a_down_rows, row, piece);
   }
-  // Down the rows there are 16-bit factors alone.
   const unsigned rows = call.b_down_rows ? 16 : call.n;
   const unsigned columns = call.b_down_rows ? call.n / 8 : 2;
   for (unsigned i = 0; i < rows; ++i) {
@@ -165,8 +169,11 @@ void make(WarpProduct* product) {
                   a.exponents + std::size_t{depth} * (kProductRows + call.n)};
   for (unsigned i = 0; i < kProductRows; ++i) {
     for (unsigned k = 0; k < depth; ++k) {
+      const char* const piece =
+          call.a_down_rows ? product->a_pieces[i / 16 * kPiecesOfWarp + 2 * k + i % 16 / in_piece]
+                           : product->a_pieces[2 * i + k / in_piece];
       a.put(i * depth + k, call.format,
-            element_of(product->a_pieces[2 * i + k / in_piece], k % in_piece, size));
+            element_of(piece, (call.a_down_rows ? i : k) % in_piece, size));
     }
   }
   const unsigned columns = call.n / in_piece;
@@ -236,7 +243,8 @@ WarpProduct* new_product(WarpGroup* group, const ProductCall& call) {
 void check_same(const WarpProduct& product, const ProductCall& call, bool continues) {
   const ProductCall& first = product.call;
   if (first.format == call.format && first.a == call.a && first.b == call.b && first.n == call.n &&
-      first.add == call.add && first.b_down_rows == call.b_down_rows && continues) {
+      first.add == call.add && first.a_down_rows == call.a_down_rows &&
+      first.b_down_rows == call.b_down_rows && continues) {
     return;
   }
   refuse_instruction(
@@ -259,8 +267,7 @@ void forget_ended(WarpGroup* group) {
 /// Calls use(piece) for what a warp of the group reads: its rows of A, and B.
 template <class F>
 void for_pieces_of(const WarpProduct& product, unsigned warp, F use) {
-  constexpr unsigned kOfWarp = 2 * kProductRows / 4;
-  for (unsigned i = 0; i < kOfWarp; ++i) use(product.a_pieces[warp * kOfWarp + i]);
+  for (unsigned i = 0; i < kPiecesOfWarp; ++i) use(product.a_pieces[warp * kPiecesOfWarp + i]);
   for (const char* piece : product.b_pieces) use(piece);
 }
 

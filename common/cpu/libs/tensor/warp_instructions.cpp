@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "warp_instructions.h"
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 
+#include "../../engine/arithmetic/device_functions.h"
 #include "../../engine/meeting/warp.h"
 #include "../../engine/memory/shared.h"
 #include "../../engine/state/leaving.h"
@@ -23,6 +26,11 @@ struct LaneOfLoad : LanesWork {
   bool transposed;
 };
 
+struct LaneOfStore : LanesWork {
+  const unsigned* r;
+  MatrixRow* row;
+};
+
 template <class Lane>
 const Lane& lane_at(std::uint64_t address) {
   return *reinterpret_cast<const Lane*>(static_cast<std::uintptr_t>(address));
@@ -34,6 +42,12 @@ void meet(WarpOperation operation, const Lane& lane, Site site) {
   whole_warp_collective(operation, std::uint64_t{address}, site.file, site.line);
 }
 
+/// As a GPU adds them: it has one NaN.
+float sum_of_floats(float x, float y) {
+  const float sum = x + y;
+  return std::isnan(sum) ? bit_copy<float>(0x7fffffffu) : sum;
+}
+
 /// The figures of the PTX ISA: a register of a and b holds `kInOne` neighbours along k, of `kBits`
 /// bits each. With row = lane / 4 and k = lane % 4 * kInOne: a[0] is of row and k, a[1] of row + 8,
 /// a[2] and a[3] of k + 4 * kInOne; b[0] of k and column lane / 4, b[1] of k + 4 * kInOne; d[0] and
@@ -42,34 +56,41 @@ template <TensorFormat kFormat, unsigned kInOne>
 void multiply_for_all(const std::uint64_t* lanes) {
   constexpr unsigned kK = 8 * kInOne, kBits = 32 / kInOne;
   constexpr std::uint32_t kMask = kBits == 32 ? ~0u : (1u << kBits % 32) - 1;
-  // Of an instruction with a larger k, a block of 16 is added after the other.
-  constexpr unsigned kBlock = kK < 16 ? kK : 16;
-  float a_values[kK / kBlock][16 * kBlock], a_exponents[kK / kBlock][16 * kBlock];
-  float b_values[kK * 8], b_exponents[kK * 8], d[16 * 8];
-  const Factors b{b_values, b_exponents};
+  // Hopper has no instruction for FP8: of each register the lower two become halves, for a product
+  // of 16 with nothing added, then the upper two, for one that adds to it; then it adds d.
+  constexpr unsigned kBlocks = kInOne == 4 ? 2 : 1, kBlock = kK / kBlocks, kPair = kInOne / kBlocks;
+  const auto block_of = [](unsigned k) { return k / kPair % kBlocks; };
+  const auto place_of = [](unsigned k) { return k / kInOne * kPair + k % kPair; };
+  float a_values[kBlocks][16 * kBlock], a_exponents[kBlocks][16 * kBlock];
+  float b_values[kBlocks][kBlock * 8], b_exponents[kBlocks][kBlock * 8], d[16 * 8], sums[16 * 8];
   for (unsigned i = 0; i < 32; ++i) {
     const auto& lane = lane_at<LaneOfProduct>(lanes[i]);
     const unsigned row = i / 4, first = i % 4 * kInOne;
     for (unsigned one = 0; one < kInOne; ++one) {
       for (unsigned r = 0; r < 4; ++r) {
-        const unsigned k = first + one + r / 2 * 4 * kInOne;
-        const Factors a{a_values[k / kBlock], a_exponents[k / kBlock]};
-        a.put((row + r % 2 * 8) * kBlock + k % kBlock, kFormat, lane.a[r] >> one * kBits & kMask);
+        const unsigned k = first + one + r / 2 * 4 * kInOne, block = block_of(k);
+        const Factors a{a_values[block], a_exponents[block]};
+        a.put((row + r % 2 * 8) * kBlock + place_of(k), kFormat, lane.a[r] >> one * kBits & kMask);
       }
       for (unsigned r = 0; r < 2; ++r) {
-        b.put((first + one + r * 4 * kInOne) * 8 + row, kFormat, lane.b[r] >> one * kBits & kMask);
+        const unsigned k = first + one + r * 4 * kInOne, block = block_of(k);
+        const Factors b{b_values[block], b_exponents[block]};
+        b.put(place_of(k) * 8 + row, kFormat, lane.b[r] >> one * kBits & kMask);
       }
     }
     for (unsigned r = 0; r < 4; ++r) d[(row + r / 2 * 8) * 8 + i % 4 * 2 + r % 2] = lane.d[r];
   }
-  for (unsigned block = 0; block < kK / kBlock; ++block) {
-    const unsigned begin = block * kBlock * 8;
-    add_products(d, {a_values[block], a_exponents[block]}, {b_values + begin, b_exponents + begin},
+  for (unsigned i = 0; i < 16 * 8; ++i) sums[i] = kBlocks == 1 ? d[i] : 0.0f;
+  for (unsigned block = 0; block < kBlocks; ++block) {
+    add_products(sums, {a_values[block], a_exponents[block]}, {b_values[block], b_exponents[block]},
                  16, 8, kBlock);
   }
   for (unsigned i = 0; i < 32; ++i) {
     float* const mine = lane_at<LaneOfProduct>(lanes[i]).d;
-    for (unsigned r = 0; r < 4; ++r) mine[r] = d[(i / 4 + r / 2 * 8) * 8 + i % 4 * 2 + r % 2];
+    for (unsigned r = 0; r < 4; ++r) {
+      const unsigned at = (i / 4 + r / 2 * 8) * 8 + i % 4 * 2 + r % 2;
+      mine[r] = kBlocks == 1 ? sums[at] : sum_of_floats(d[at], sums[at]);
+    }
   }
 }
 
@@ -91,6 +112,18 @@ void exchange_for_all(const std::uint64_t* lanes) {
   }
 }
 
+/// The way back of exchange_for_all<true>.
+void collect_for_all(const std::uint64_t* lanes) {
+  for (unsigned i = 0; i < 32; ++i) {
+    const unsigned matrix = i / 8, row = i % 8;
+    const auto element = [&](unsigned column) {
+      return lane_at<LaneOfStore>(lanes[4 * column + row / 2]).r[matrix] >> row % 2 * 16 & 0xffff;
+    };
+    MatrixRow* const whole = lane_at<LaneOfStore>(lanes[i]).row;
+    for (unsigned w = 0; w < 4; ++w) whole->words[w] = element(2 * w) | element(2 * w + 1) << 16;
+  }
+}
+
 }  // namespace
 
 void multiply_in_warp(TensorFormat format, float (&d)[4], const unsigned (&a)[4],
@@ -103,22 +136,29 @@ void multiply_in_warp(TensorFormat format, float (&d)[4], const unsigned (&a)[4]
   meet(WarpOperation::kTensorMultiply, LaneOfProduct{{for_all}, d, a, b}, site);
 }
 
-void check_matrix_row(const void* row, Site site) {
-  if (current_thread == nullptr) die("ldmatrix called outside of a kernel");
+void check_matrix_row(const void* row, Site site, const char* instruction) {
+  if (current_thread == nullptr) die("%s called outside of a kernel", instruction);
   if (reinterpret_cast<std::uintptr_t>(row) % sizeof(MatrixRow) != 0) {
-    stop_grid(report_here("ldmatrix of a row at a misaligned address", site,
+    stop_grid(report_here(instruction + std::string(" of a row at a misaligned address"), site,
                           cudaErrorMisalignedAddress, {format("%p is no multiple of 16", row)},
                           "a row is 16 bytes: align the array, alignas(16), and make its rows "
                           "multiples of 8 elements"));
   }
   if (is_shared_address(current_block, row)) return;
-  stop_grid(report_here("ldmatrix of a row that is not in shared memory of this block", site,
-                        cudaErrorIllegalAddress, {}, "each lane names a row in shared memory"));
+  stop_grid(
+      report_here(instruction + std::string(" of a row that is not in shared memory of this block"),
+                  site, cudaErrorIllegalAddress, {}, "each lane names a row in shared memory"));
 }
 
 void exchange_rows(unsigned (&r)[4], const MatrixRow& row, bool transposed, Site site) {
   const auto for_all = transposed ? exchange_for_all<true> : exchange_for_all<false>;
   meet(WarpOperation::kTensorLoad, LaneOfLoad{{for_all}, r, row, transposed}, site);
+}
+
+MatrixRow row_of_columns(const unsigned (&r)[4], Site site) {
+  MatrixRow row;
+  meet(WarpOperation::kTensorStore, LaneOfStore{{collect_for_all}, r, &row}, site);
+  return row;
 }
 
 }  // namespace cuda_cpu
