@@ -472,8 +472,7 @@ __global__ void square_tiles(const __grid_constant__ CUtensorMap map, unsigned t
 
 }  // namespace
 
-// FEATURE: numbers: `mma.sync`, `ldmatrix`, `stmatrix`, `cvt.rna.tf32`, by <tensor_instructions.h>
-// instructions.cuh
+// FEATURE: numbers: `mma.sync`, `ldmatrix`, `cvt.rna.tf32`, by <tensor_instructions.h>
 TEST_CASE("mma.sync cuts off and rounds as the model of Hopper's tensor cores") {
   for (const unsigned spread : {1u, 4u, 12u, 40u, 120u}) {
     check_products<Type::kBf16>(spread);
@@ -529,6 +528,7 @@ TEST_CASE("ldmatrix gives each lane its part of four matrices, and transposed of
   }
 }
 
+// FEATURE: numbers: `stmatrix`, by <tensor_instructions.h>
 TEST_CASE("stmatrix stores each lane's part of four matrices in columns") {
   std::vector<unsigned> r(128);
   for (unsigned i = 0; i < 128; ++i) r[i] = 2 * i | (2 * i + 1) << 16;
@@ -551,7 +551,6 @@ TEST_CASE("to_tf32 rounds to the nearest, ties away from zero") {
 }
 
 // FEATURE: numbers: `wgmma` with a swizzle of 128 bytes, by <tensor_instructions.h>
-// 16's instructions.cuh
 TEST_CASE("a warp group multiplies tiles that lie along the rows and down the rows") {
   constexpr auto kAlong = ptx::Layout::kAlongRows, kDown = ptx::Layout::kDownRows;
   check_group<64, kAlong, kDown>();
@@ -572,7 +571,6 @@ TEST_CASE("a warp group multiplies factors of each format, and keeps 13 bits of 
 }
 
 // FEATURE: asynchronous copies: `mbarrier`, bulk tensor copies, by <tensor_instructions.h>
-// instructions.cuh
 TEST_CASE("bulk copies bring zeros from outside of a matrix, and store nothing there") {
   for (const bool swizzle : {false, true}) {
     constexpr unsigned rows = 45, columns = 100, leading = 104;

@@ -58,6 +58,14 @@ __global__ void matrices(const uint4* x, unsigned* y) {
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x ^ 1]))));
   y[threadIdx.x] = r[0] + r[3];
 }
+__global__ void stored(const uint4* x, uint4* y) {
+  __shared__ uint4 s[32];
+  const uint4 r = x[threadIdx.x];
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x ^ 1]))),
+               "r"(r.x), "r"(r.y), "r"(r.z), "r"(r.w));
+  y[0] = s[0];
+}
 CU
 # The columns behind the file: space, operation, line, count, bytes, parts, uniform, unrolled, one_lane, once, stores, with, store, predicated
 cat >"$scratch/expected" <<'TSV'
@@ -95,6 +103,11 @@ neighbours shared store 9 1 4 1 0 0 0 1 0 0 - 0
 rows arguments load 15 5 0 0 0 0 0 0 0 0 - 0
 rows global load 17 29 4 1 0 16 0 0 0 0 - 0
 rows global store 18 1 4 1 0 0 0 1 0 0 - 0
+stored arguments load 51 3 0 0 0 0 0 0 0 0 - 0
+stored global load 53 1 16 1 0 0 0 1 1 56 shared 0
+stored global store 57 1 16 1 0 0 0 1 0 0 - 0
+stored shared load 57 1 16 1 0 0 0 1 1 57 global 0
+stored shared store 56 1 16 1 0 0 0 1 0 0 - 0
 TSV
 # accesses: reads the program's machine code; the rows without the file, sorted
 accesses() {

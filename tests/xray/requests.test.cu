@@ -474,7 +474,27 @@ __global__ void load_rows(unsigned* y, unsigned apart) {
   y[threadIdx.x] = r[0] + r[3];
 }
 
+__global__ void store_rows(unsigned apart) {
+  __shared__ alignas(128) unsigned rows[8 * 4 * kWarp];
+  const unsigned r[4] = {};
+  ptx::store_matrices_transposed(rows + threadIdx.x * apart * 4, r);  // line: stored
+}
+
 }  // namespace
+
+TEST_CASE(
+    "a store of matrices is a shared store; of each eight rows some may be in the same banks") {
+  const std::pair<unsigned, unsigned> known[] = {{1, 1}, {2, 2}, {8, 8}, {3, 1}};
+  for (const auto& [apart, wavefronts] : known) {
+    INFO(16 * apart << " bytes from row to row");
+    const xray::Launch launch = launch_of([apart = apart] { store_rows<<<1, kWarp>>>(apart); });
+    CHECK(launch.accesses.size() == 1);
+    CHECK(launch.total(xray::Space::kShared, xray::Operation::kStore).requests == 1);
+    const xray::Counts stored = launch.total_of_line(line_of(__FILE__, "stored"));
+    CHECK(stored.bytes == kWarp * 16);
+    CHECK(stored.wavefronts == 4 * wavefronts);
+  }
+}
 
 TEST_CASE("a load of matrices is a shared load; of each eight rows some may be in the same banks") {
   const DeviceArray<unsigned> y(kWarp);

@@ -36,11 +36,11 @@ from .settings import source_of
 
 # The twelve lowest bits of an instruction. Nine of them name it, three say where its operands come from. An
 # asynchronous copy to shared memory (0x1AE) is a global load; what it stores has no instruction of its own. A load of
-# matrices (LDSM) is a shared load of 16 bytes for each lane that names a row.
-LOAD_OF_MATRICES = 0x83B
+# matrices (LDSM) is a shared load of 16 bytes for each lane that names a row, and so for a store of them (STSM).
+LOAD_OF_MATRICES, STORE_OF_MATRICES = 0x83B, 0x844
 NAMES = {code: name for name, codes in {
     "global load": (0x181, 0x1AE), "global store": (0x186,), "global atomic": (0x18E, 0x1A6, 0x1A8, 0x1A9),
-    "shared load": (0x184, LOAD_OF_MATRICES), "shared store": (0x188,), "shared atomic": (0x18C, 0x18D, 0x38C, 0x38D),
+    "shared load": (0x184, LOAD_OF_MATRICES), "shared store": (0x188, STORE_OF_MATRICES), "shared atomic": (0x18C, 0x18D, 0x38C, 0x38D),
     "local load": (0x183,), "local store": (0x187,), "generic access": (0x180, 0x185),
     "const load": (0x182,), "uniform const": (0x0B9, 0x0BB), "vote": (0x006, 0x086, 0x0BD, 0x1C4),
     "jump": (0x147,), "exit": (0x14D,), "converge": (0x141, 0x145)}.items() for code in codes}
@@ -232,7 +232,7 @@ def accesses_of(sections, source):
         pieces = {key: collections.Counter((blocks[p], code[p].predicate) for p in found) for key, found in kinds.items()}
         name = name_without_arguments(name)
         for (line, kind), found in sorted(kinds.items()):
-            bytes_of = [16 if code[place].code == LOAD_OF_MATRICES else BYTES.get(bits(code[place].word, 73, 76), 4) for place in found]
+            bytes_of = [16 if code[place].code in (LOAD_OF_MATRICES, STORE_OF_MATRICES) else BYTES.get(bits(code[place].word, 73, 76), 4) for place in found]
             # A wide one takes the place of several.
             copies = [loops[place] for place, bytes in zip(found, bytes_of) for _ in range(bytes // min(bytes_of))]
             count = sum(max(1, bytes // 4) for bytes in bytes_of) if kind.startswith("local") else len(found)
