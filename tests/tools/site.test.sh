@@ -365,12 +365,13 @@ test_case "a lesson ends in a quiz of exam questions, whose numbers are read in 
 expect "three questions" [ "$(grep -o 'class="guess-first quiz"' <<<"$notes" | wc -l)" -eq 3 ]
 expect "two numbers of the first" grep -q 'ask for?</p>.*<form class="guess-form".*>sectors</label>.*>bytes</label>.*4, and so on' <<<"$(tr -d '\n' <<<"$notes")"
 expect "a reason" has "$(cat "$built"/assets/chapters_03*.js)" 'It is <code>so</code>.'
-for change in 's/: # bytes/: # words/' 's/^3:/7:/' '/^2:/,99d'; do
+for change in 's/: # bytes/: # words/' 's/^3:/7:/' 's/^= So/= So, and so on/' '/^2:/,99d'; do
   cp "$tree/chapters/quiz.md" "$scratch/quiz.md"
   sed -i.bak "$change" "$tree/chapters/quiz.md"
   site site BASE=/course/
   expect_failure
   expect_output "chapters/quiz.md: "
+  case $change in *So*) expect_output "the right choice is the longest in 2 of 2 questions" ;; esac
   cp "$scratch/quiz.md" "$tree/chapters/quiz.md"
 done
 expect_output "chapters/quiz.md: chapter 03 has 1 questions, and needs 3 to 5"
