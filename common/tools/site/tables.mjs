@@ -18,8 +18,10 @@ export function cards(md) {
         return tokens.slice(first, last).flatMap((token, i, all) => (token.type === type ? [{ token, text: plain(all[i + 1]) }] : []))
       }
       const columns = cells('th_open')
-      for (const { token, text } of cells('td_open')) if (text.length > 8) token.attrJoin('class', text.length > 60 ? 'sentence' : 'words')
-      if (columns.length < 3 || columns.some(({ token, text }) => !text || /right|center/.test(token.attrGet('style') ?? ''))) return
+      if (columns.length < 3 || columns.some(({ token, text }) => !text || /right|center/.test(token.attrGet('style') ?? ''))) {
+        for (const { token, text } of cells('td_open')) if (text.length > 8) token.attrJoin('class', text.length > 60 ? 'sentence' : 'words')
+        return
+      }
       table.attrJoin('class', 'cards')
       cells('td_open').forEach(({ token }, i) => token.attrSet('data-column', columns[i % columns.length].text))
     })
