@@ -1215,6 +1215,8 @@ int main(int argc, char** argv) {
   }
 #ifndef __CUDA_CPU__
   add_cublaslt(table, product);
+#else
+  if (!opt.list) table.note("left out, since the CPU backend has no clusters of blocks: clusters");
 #endif
   if (!left_out.empty())
     table.note("left out, since ", table.device.name,
