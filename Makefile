@@ -107,7 +107,7 @@ races: $$(XRAY_PROGRAMS)  ## races between threads, blocks and streams, without 
 
 needs.sanitize = backend rules sanitizers xray $(if $(filter cpu,$(CHOSEN_BACKEND)),catch2)
 sanitize: $$(SANITIZED) $$(SANITIZED_ZOO) $$(ZOO_TEST)  ## race, memory and undefined-behaviour checkers over every program
-	$(direct)$(python) tools.checks.sanitize $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' $(filter build/%.test,$(SANITIZED))
+	$(direct)$(python) tools.checks.sanitize $(CHOSEN_BACKEND) --programs '$(SANITIZED_PROGRAMS)' $(filter build/%.test,$(SANITIZED)) --options $(RUN_ARGS)
 	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
 
 # Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped. TOOLS="grade site" chooses.

@@ -24,6 +24,9 @@ $(error no C++ compiler '$(CXX)' here. $(if $(install),Run: $(install),Its packa
 endif
 endif
 endif
+ifneq ($(and $(filter gpu,$(CHOSEN_BACKEND)),$(if $(deaf),,$(SCHEDULE))),)
+$(error SCHEDULE=$(SCHEDULE): on a GPU nobody can choose the order of threads; BACKEND=cpu can)
+endif
 # That there is no GPU is said with its reason once; then the backend's name is enough.
 ifeq ($(BACKEND)-$(CHOSEN_BACKEND),auto-cpu)
 said := $(shell cat build/why_cpu 2>/dev/null || true; mkdir -p build 2>/dev/null && echo '$(why)' 2>/dev/null >build/why_cpu || true)

@@ -21,6 +21,21 @@ $(error EX=$(EX): which verb? make lab checks that exercise; it is also for hint
 endif
 endif
 
+# SCHEDULE=: the order of threads on the CPU backend. `all`, five of them, is for common/tools/own/run.sh.
+HEAR_SCHEDULE := run debug races sanitize xray
+deaf := $(firstword $(filter-out $(HEAR_SCHEDULE),$(GOALS)))
+orders := forward reverse random:% $(if $(and $(FILE),$(filter run,$(GOALS))),all)
+ifneq ($(and $(deaf),$(filter SCHEDULE,$(given))),)
+$(error SCHEDULE= is for: make $(HEAR_SCHEDULE); not for make $(deaf))
+else ifneq ($(if $(deaf),,$(SCHEDULE)),)
+ifeq ($(filter $(orders),$(SCHEDULE)),)
+$(error SCHEDULE=$(SCHEDULE): expected forward, reverse or random:SEED; make run FILE=... also takes all)
+endif
+ifneq ($(SCHEDULE),all)
+export CUDA_CPU_SCHEDULE := $(SCHEDULE)
+endif
+endif
+
 # Settings of a program of one's own.
 alone := $(if $(FILE),,$(firstword $(filter DEFINE INCLUDE LIBS,$(given))))
 ifneq ($(alone),)

@@ -14,8 +14,10 @@ zoo_for = $(patsubst tests/backend/zoo/%.cu,build/$1/zoo/%,$(shell grep -l '^// 
 
 # Memory and undefined behaviour; races.
 SANITIZER_VARIANTS := cpu-asan cpu-xray
-SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(ALL_PROGRAMS:%=build/gpu/%),$(foreach v,$(SANITIZER_VARIANTS),$(ALL_PROGRAMS:%=build/$v/%) \
-  $(foreach t,$(CHOSEN_TESTS),$(call test_binary,$v,$t))))
+# With options those programs that understand them, and no test.
+SANITIZED_PROGRAMS = $(if $(N)$(ARGS),$(CHOSEN_PROGRAMS),$(ALL_PROGRAMS))
+SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(SANITIZED_PROGRAMS:%=build/gpu/%),$(foreach v,$(SANITIZER_VARIANTS),$(SANITIZED_PROGRAMS:%=build/$v/%) \
+  $(if $(N)$(ARGS),,$(foreach t,$(CHOSEN_TESTS),$(call test_binary,$v,$t)))))
 # The bug zoo has programs that only a sanitizer sees through; without CH they are tried as well.
 ifeq ($(ONE)$(CHOSEN_BACKEND),cpu)
 SANITIZED_ZOO = $(foreach v,$(SANITIZER_VARIANTS),$(call zoo_for,$v))

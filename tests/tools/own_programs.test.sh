@@ -58,6 +58,35 @@ expect_output "0 of 1000 results are wrong"
 test_case "SCHEDULE=all runs it under several orders of threads"
 answers 0 "the same output under 5 orders" own run FILE=work/hello.cu SCHEDULE=all
 
+test_case "SCHEDULE= is heard by each verb that runs programs, and refused in a line by the others"
+cat >work/first.cu <<'END'
+#include <cstdio>
+#include <cstring>
+__global__ void first(int* who) { atomicCAS(who, -1, threadIdx.x); }
+int main(int count, char** words) {
+  int* who;
+  cudaMallocManaged(&who, sizeof(int));
+  *who = -1;
+  first<<<1, 32>>>(who);
+  cudaDeviceSynchronize();
+  std::fprintf(stderr, "first: %d %s\n", *who, words[count - 1]);
+  return count > 1 && std::strcmp(words[1], "--fail") == 0;
+}
+END
+for verb in run races sanitize xray; do
+  own $verb FILE=work/first.cu SCHEDULE=reverse ARGS="--fail 7"
+  expect_failure
+  expect "$verb: the last thread first, and ARGS" grep -qr 'first: 31 7$' <(echo "$output") build/races build/cpu-xray/sanitize
+done
+for verb in build profile xray-verify; do
+  answers 2 "SCHEDULE= is for: make run debug races sanitize xray; not for make $verb" own $verb FILE=work/first.cu SCHEDULE=reverse
+  expect_one_complaint
+done
+for verb in races sanitize; do
+  answers 2 "SCHEDULE=all: expected forward, reverse or random:SEED" own $verb FILE=work/first.cu SCHEDULE=all
+  expect_one_complaint
+done
+
 test_case "make xray FILE= and make races FILE="
 answers 0 "global load          32" own xray FILE=work/hello.cu
 expect_output "y[i] = 2 * x[i]"

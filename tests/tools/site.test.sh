@@ -365,12 +365,13 @@ test_case "a lesson ends in a quiz of exam questions, whose numbers are read in 
 expect "three questions" [ "$(grep -o 'class="guess-first quiz"' <<<"$notes" | wc -l)" -eq 3 ]
 expect "two numbers of the first" grep -q 'ask for?</p>.*<form class="guess-form".*>sectors</label>.*>bytes</label>.*4, and so on' <<<"$(tr -d '\n' <<<"$notes")"
 expect "a reason" has "$(cat "$built"/assets/chapters_03*.js)" 'It is <code>so</code>.'
-for change in 's/: # bytes/: # words/' 's/^3:/7:/' '/^2:/,99d'; do
+for change in 's/: # bytes/: # words/' 's/^3:/7:/' 's/^= So/= So, and so on/' '/^2:/,99d'; do
   cp "$tree/chapters/quiz.md" "$scratch/quiz.md"
   sed -i.bak "$change" "$tree/chapters/quiz.md"
   site site BASE=/course/
   expect_failure
   expect_output "chapters/quiz.md: "
+  case $change in *So*) expect_output "the right choice is the longest in 2 of 2 questions" ;; esac
   cp "$scratch/quiz.md" "$tree/chapters/quiz.md"
 done
 expect_output "chapters/quiz.md: chapter 03 has 1 questions, and needs 3 to 5"
@@ -396,6 +397,7 @@ expect "three views" [ "$(grep -o 'halves[^"]*.svg#svgView(viewBox(' <<<"$notes"
 expect "all to one scale" grep -q 'style="width:66.7%;aspect-ratio:20/30;".*style="width:100.0%;aspect-ratio:30/10;"' <<<"$flat"
 expect "one table of words" [ "$(grep -o 'class="cards"' <<<"$notes" | wc -l)" -eq 1 ]
 expect "the column's name" has "$notes" '<td data-column="who finds it">the race detector</td>'
+expect "room for words beside numbers" has "$(html index.html)" '<td class="words">one block; more</td>'
 
 test_case "a term of the glossary is a heading with the term's own anchor"
 expect "the heading" grep -q '<h3 id="warp" class="term" tabindex="-1">warp <a class="header-anchor" href="#warp"' <<<"$(html chapters/GLOSSARY.html)"
@@ -493,6 +495,8 @@ guess_says '.term-box { left: -1px !important }' 'focusin' 'focusless' "at 1280 
 test_case "the look finds what a phone cuts off without saying so"
 guess_says '.more-right { mask-image: none !important } .cards td::before { content: none !important } .panels { display: none !important }' - - \
   "no shade says that it goes on: <pre>" "a cell of a card does not name its column: <td>" "the panels of a figure do not stand below each other: Two halves"
+test_case "the look finds a card that is wider than the screen"
+guess_says '.cards td { width: 900px !important }' - - "a card is wider than the screen: <td>"
 test_case "the look finds a missing page that leads nowhere"
 sed 's#missing vp-doc#other#' "$scratch/theme.js" >"$theme"
 site_sh check
@@ -505,6 +509,11 @@ test_case "the look finds a figure that neither keyboard nor pointer changes"
 sed 's/\.oninput=/.ignored=/; s/\.onclick=/.ignored=/' "$scratch/element.js" >"$element"
 guess_says '' - - "figure 1: slider 1 by keyboard changes nothing" "figure 1: slider 2 by pointer changes nothing" \
   "figure 1: button 4 by pointer changes nothing"
+test_case "the look finds a figure that does not play, and one that does not stop"
+for pair in 'setInterval("Play" does not go on' 'clearInterval("Pause" does not stop it'; do
+  sed "s/\.figure\.plays/.figure.plays||'stride'/g; s/${pair%%(*}(/String(/" "$scratch/element.js" >"$element"
+  guess_says '' - - "figure 1: ${pair#*(}"
+done
 test_case "the look finds a figure that sticks out, and focus that does not show"
 sed 's/outline:2px[^;]*/outline:none/; s/viewBox/ignored/; s/width: *100%;*}/width:5000px}/' "$scratch/element.js" >"$element"
 guess_says '' - - "figure 1: slider 1 has no outline when it has the focus" "figure 1: sticks out: <"
@@ -523,7 +532,8 @@ expect_output 'search: "warp" does not find its entry in the glossary first'
 rm -rf "$built" && cp -R "$scratch/whole" "$built"
 
 # What the first page loads, and shows first.
-{ printf '<!-- '; head -c 500000 /dev/urandom | base64; echo '--><style>.actions { margin-top: 900px !important }</style><main><span class="bar">-</span></main>'; } >>"$built/index.html"
+{ printf '<!-- '; head -c 500000 /dev/urandom | base64; echo '--><style>.actions { margin-top: 900px !important }</style><main><span class="bar">-</span>'
+  echo '<pre>make run CH=05</pre><p><strong>Never seen a kernel?</strong></p></main>'; } >>"$built/index.html"
 break_page '<p><a href="/course/gone.html">broken link</a> <a href="/course/#gone">broken anchor</a></p>'
 break_page '<main><img src="/course/gone.png" alt="there"><img src="/course/favicon.svg"></main>'
 break_page '<script>console.error("a complaint"); setTimeout(() => missing(), 0)</script>'
@@ -558,7 +568,8 @@ finds "a comment that shows" "$page: a comment shows"
 finds "a search that does not find" "\"coalesced\" does not find chapters/03_"
 finds "a first page that is heavy" "index.html: loads more than 300 kB at first"
 finds "a first page that does not say where to begin, and answers a guess" "index.html: where to begin is below the first screen" \
+  "index.html: the first command is not for chapter 03" "index.html: \"Never seen a kernel?\" is below the first screen" \
   "index.html: a picture stands outside of a fold"
 test_case "the look says one line for each thing that is wrong"
 output=$looked
-expect "15 lines" [ "$(lines_in "$looked")" -eq 15 ]
+expect "17 lines" [ "$(lines_in "$looked")" -eq 17 ]

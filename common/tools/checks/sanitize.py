@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs programs, at a small size, under the checkers of the backend. Prints one table of ok and FAIL, then the log of
+"""Runs programs, at a small size or with the options that are given, under the checkers of the backend. Prints one table of ok and FAIL, then the log of
 each FAIL.
 
 On the CPU backend: AddressSanitizer with UBSan, and the backend's race detector; over test programs too. On a GPU: the four
@@ -26,14 +26,16 @@ class Checker:
         self.title, self.programs, self.logs, self.prefix = title, f"build/{variant}", f"build/{variant}/sanitize", prefix
         self.environment = {**os.environ, **settings}
 
-    def look(self, name):
-        """Whether every small run of a program, or a test program, ends with status 0. Also its log and how many runs."""
+    def look(self, name, options):
+        """Whether every run of a program, small or with these options, or of a test program ends with status 0. Also its log and
+        how many runs."""
         if name.startswith("tests/"):
             log, runs = f"{self.logs}/{os.path.basename(name)}.test.log", [[f"{self.programs}/{name}.test"]]
         else:
             log = f"{self.logs}/{os.path.basename(name)}.{self.title}.log"
             told = subprocess.run([SETTINGS, "small", name], capture_output=True, text=True, check=True).stdout
-            runs = [[f"{self.programs}/{name}", *options.split()] for options in told.split("\n")[:-1]]
+            small = [line.split() for line in told.split("\n")[:-1]]
+            runs = [[f"{self.programs}/{name}", *words] for words in ([options] if options else small)]
         os.makedirs(self.logs, exist_ok=True)
         open(log, "w", encoding="utf-8").close()
         limit = float(os.environ.get("TEST_TIMEOUT") or 600)
@@ -83,6 +85,7 @@ def main():
     parser.add_argument("backend", choices=("cpu", "gpu"))
     parser.add_argument("--programs", default="", help="chapters' programs and experiments, with blanks between")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="test programs: build/cpu-asan/tests/NAME.test")
+    parser.add_argument("--options", nargs=argparse.REMAINDER, help="of the programs, in place of their small runs; comes last")
     options = parser.parse_intermixed_args()
     terminal.stop_on_interrupt()
     checkers = of_the_gpu() if options.backend == "gpu" else of_the_cpu()
@@ -95,7 +98,7 @@ def main():
     failed, runs = [], 0
     # As many programs at a time as there are cores, on a GPU one; each under all checkers, one after the other.
     with concurrent.futures.ThreadPoolExecutor(1 if options.backend == "gpu" else terminal.cores()) as pool:
-        for name, found in zip(names, pool.map(lambda name: [c.look(name) for c in checkers], names)):
+        for name, found in zip(names, pool.map(lambda name: [c.look(name, options.options) for c in checkers], names)):
             row([name, *("ok" if ok else "FAIL" for ok, _, _ in found)])
             failed += [log for ok, log, _ in found if not ok]
             runs += sum(count for _, _, count in found)

@@ -20,6 +20,7 @@ cat <<END
 CH=05        one chapter (5, 05 or 05_name); without it, all of them; make CH=05 alone runs it
 BACKEND=cpu  run without a GPU; without it, the GPU when nvcc and a device are there
 ARGS="..."   options of the program, as words of the shell; make run CH=05 ARGS=--help lists them; N=1Mi is --n 1Mi
+SCHEDULE=reverse  another order of threads, without a GPU: forward, reverse or random:SEED
 ARCH=sm_90   what nvcc compiles for      V=1  show whole commands
 
 Start with: make run CH=00

@@ -18,7 +18,7 @@ import { withCode } from './labs.mjs'
 import { GUESS_COMMENT, headings, runningText, withGuesses, withLinks, withComments, withSections, withoutComments } from './markdown.mjs'
 import { withPanels } from './panels.mjs'
 import { filesBelow, findChapters, findPages, listings, resolveLink } from './pages.mjs'
-import { quizOf } from './quiz.mjs'
+import { quizOf, toldByLength } from './quiz.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
 const [root, out, base, tools] = process.argv.slice(2)
@@ -198,6 +198,9 @@ function writeChapters() {
     files.set(pages.get(c.labs).place, step(c.labs) + text)
     exercisesOf[`${base}${asUrl(pages.get(c.labs).place)}`] = exercises
   }
+
+  const told = toldByLength(root)
+  if (told) problems.push(`chapters/quiz.md: ${told}`)
 
   // The front page: where to start stands at the top.
   const first = chapters[0]

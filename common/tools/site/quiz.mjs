@@ -37,3 +37,25 @@ export function quizOf(root, { number, name }, complain) {
   const about = 'Your answers stay in this browser. On paper there are the questions, and what explains those that you have answered.'
   return `\n## Quiz\n\n${about}\n\n${questions.join('')}`
 }
+
+/** The choices of each question of all quizzes, the shortest first. */
+function choicesByLength(root) {
+  const forms = withoutComments(textOf(root, QUIZ)).split(/^\d:$/m)
+  const choices = forms.map((form) => [...form.matchAll(/^([=-]) (.+?)(?: \|.*)?$/gm)])
+  const told = (match) => ({ right: match[1] === '=', length: match[2].replaceAll('`', '').length })
+  return choices.filter((of) => of.length > 1).map((of) => of.map(told).sort((a, b) => a.length - b.length))
+}
+
+/**
+ * What to say if length gives away which choice is right; '' if it does not. Of three choices the longest is right in a third
+ * of the questions, and so is the shortest. A standard deviation more, about half the root of their number, is still chance.
+ */
+export function toldByLength(root) {
+  const questions = choicesByLength(root)
+  const most = Math.floor(questions.length / 3 + Math.sqrt(questions.length) / 2)
+  for (const [what, at, next] of [['longest', -1, -2], ['shortest', 0, 1]]) {
+    const count = questions.filter((of) => of.at(at).right && of.at(at).length !== of.at(next).length).length
+    if (count > most) return `the right choice is the ${what} in ${count} of ${questions.length} questions, and length says nothing with ${most}`
+  }
+  return ''
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A table of words, of three columns or more, each with a name and none of them numbers, gets what a phone needs to show a card for each
-// row: the class "cards", and in each cell the name of its column (theme/phone.css).
+// What a phone needs of tables (theme/phone.css). A table of words, of three columns or more, each with a name and none of them numbers,
+// is shown as a card for each row: it gets the class "cards", and each of its cells the name of its column. In other tables a cell says
+// how much room its words want: "words", "sentence".
 
 /** For markdown-it. */
 export function cards(md) {
@@ -17,7 +18,10 @@ export function cards(md) {
         return tokens.slice(first, last).flatMap((token, i, all) => (token.type === type ? [{ token, text: plain(all[i + 1]) }] : []))
       }
       const columns = cells('th_open')
-      if (columns.length < 3 || columns.some(({ token, text }) => !text || /right|center/.test(token.attrGet('style') ?? ''))) return
+      if (columns.length < 3 || columns.some(({ token, text }) => !text || /right|center/.test(token.attrGet('style') ?? ''))) {
+        for (const { token, text } of cells('td_open')) if (text.length > 8) token.attrJoin('class', text.length > 60 ? 'sentence' : 'words')
+        return
+      }
       table.attrJoin('class', 'cards')
       cells('td_open').forEach(({ token }, i) => token.attrSet('data-column', columns[i % columns.length].text))
     })

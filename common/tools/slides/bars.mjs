@@ -65,12 +65,15 @@ export function bars(source, alternative) {
   const tightest = all.reduce((a, b) => (needs(a) > needs(b) ? a : b))
   if (needs(tightest) > most) throw new Error(`"${tightest.words}" does not fit into ${tightest.length} of ${longest}`)
   const unit = Math.min(most, Math.max(needs(tightest), LIKED / longest))
+  const isThin = ({ length }) => length * unit < 6
   const rect = (kind, { from, length }, y, height) =>
-    `<rect class="bar ${kind}${length * unit < 6 ? ' thin' : ''}" data-from="${from}" data-length="${length}" x="${left + from * unit}" y="${y}" width="${length * unit}" height="${height}"/>`
+    `<rect class="bar ${kind}${isThin({ length }) ? ' thin' : ''}" data-from="${from}" data-length="${length}" x="${left + from * unit}" y="${y}" width="${length * unit}" height="${height}"/>`
   const text = (x, y, words, kind, anchor) => `<text x="${x}" y="${y}" class="${kind}" text-anchor="${anchor}">${escapeHtml(words)}</text>`
   const parts = rows.flatMap((row, i) => {
     const y = i * ROW + 1
-    const drawn = row.bars.filter((bar) => bar.kind !== 'gap').map((bar) => {
+    // A thin bar comes last, above the edges of its neighbours.
+    const shown = row.bars.filter((bar) => bar.kind !== 'gap').sort((a, b) => isThin(a) - isThin(b))
+    const drawn = shown.map((bar) => {
       const words = bar.words && text(left + (bar.from + bar.length / 2) * unit, y + 19, bar.words, `in-bar ${bar.kind}`, 'middle')
       return rect(bar.kind, bar, y, HEIGHT) + words
     })
