@@ -280,16 +280,18 @@ void BlockOrder::add_heard_by(std::uint32_t thread, Heard* to) const {
 void BlockOrder::phase_is_reached(std::uint32_t thread, const void* barrier, std::uint32_t phase) {
   tick();
   std::vector<Phase>& phases = phases_[barrier];
-  if (phases.empty() || phases.back().number != phase) {
+  if (phases.empty() || phases.back().number < phase) {
     Phase next;
     next.heard.resize(2 * std::size_t{threads_});
     // A thread that knows of a phase knows of those before it.
-    if (!phases.empty() && phases.back().number < phase) next = phases.back();
+    if (!phases.empty()) next = phases.back();
     next.number = phase;
     if (phases.size() == kPhases) phases.erase(phases.begin());
     phases.push_back(std::move(next));
   }
-  Phase& now = phases.back();
+  // Of products of a warp group one warp may have begun more than another.
+  Phase& now = *std::find_if(phases.begin(), phases.end(),
+                             [=](const Phase& one) { return one.number >= phase; });
   add_heard_by(thread, &now.heard);
   if (minds_[thread] != nullptr) now.known.learn(minds_[thread]->known);
 }
