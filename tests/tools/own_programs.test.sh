@@ -74,9 +74,9 @@ int main(int count, char** words) {
 }
 END
 for verb in run races sanitize xray; do
-  own $verb FILE=work/first.cu SCHEDULE=reverse ARGS="--fail 7"
+  own $verb FILE=work/first.cu SCHEDULE=reverse ARGS="--fail by-$verb"
   expect_failure
-  expect "$verb: the last thread first, and ARGS" grep -qr 'first: 31 7$' <(echo "$output") build/races build/cpu-xray/sanitize
+  expect "$verb: the last thread first, and ARGS" grep -qr "first: 31 by-$verb\$" <(echo "$output") build/races build/cpu-xray/sanitize
 done
 for verb in build profile xray-verify; do
   answers 2 "SCHEDULE= is for: make run debug races sanitize xray; not for make $verb" own $verb FILE=work/first.cu SCHEDULE=reverse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs programs, at a small size or with the options that are given, under the checkers of the backend. Prints one table of ok and FAIL, then the log of
-each FAIL.
+"""Runs programs, at a small size or with the options that are given, under the checkers of the backend. Prints one table
+of ok and FAIL, then the log of each FAIL.
 
 On the CPU backend: AddressSanitizer with UBSan, and the backend's race detector; over test programs too. On a GPU: the four
 tools of compute-sanitizer.
