@@ -137,7 +137,6 @@ std::unique_ptr<Cell[]> Shadow::make_part(std::size_t unit, const Strips* strips
 }
 
 Page& Shadow::look_up(const void* address) {
-  static Page ignored(Kind::kIgnored);
   const auto number = reinterpret_cast<std::uintptr_t>(address) / Page::kBytes;
   const auto* const begin = reinterpret_cast<const void*>(number * Page::kBytes);
   Kind kind = kind_of(begin);
@@ -148,15 +147,15 @@ Page& Shadow::look_up(const void* address) {
     kind = Kind::kIgnored;
   }
   const std::uintptr_t table = number >> kLog2Table;
-  if (cuda_cpu::is_on_a_stack(address) || table >> kLog2Tables != 0) return ignored;
+  if (cuda_cpu::is_on_a_stack(address) || table >> kLog2Tables != 0) return ignored_;
   if (tables_[table] == nullptr) {
     tables_[table] = static_cast<Entry*>(std::calloc(1 << kLog2Table, sizeof(Entry)));
-    if (tables_[table] == nullptr) return ignored;
+    if (tables_[table] == nullptr) return ignored_;
   }
   Entry& entry = tables_[table][number & ((1 << kLog2Table) - 1)];
   if (kind == Kind::kIgnored) {
     entry.bits = looks_ | Entry::kNoPage;
-    return ignored;
+    return ignored_;
   }
   auto* const page = new Page(kind);
   entry.bits = reinterpret_cast<std::uintptr_t>(page);

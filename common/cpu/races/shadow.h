@@ -138,7 +138,8 @@ class Shadow {
   /// The page that holds `address`. Those of no interest are one.
   Page& page_of(const void* address) {
     Page* const known = known_page_of(address);
-    return known != nullptr ? *known : look_up(address);
+    if (known != nullptr) return *known;
+    return is_ignored(address) ? ignored_ : look_up(address);
   }
   /// The page, if it was ever used and is of interest; else null.
   static Page* known_page_of(const void* address) {
@@ -205,7 +206,8 @@ class Shadow {
   std::uint32_t crowd_count_ = 1;                 // number 0 is none
   std::vector<Free> free_crowds_;
   std::size_t bytes_of_cells_ = 0;
-  bool is_full_ = false;  // and has said so
+  bool is_full_ = false;          // and has said so
+  Page ignored_{Kind::kIgnored};  // stands for all pages of no interest
   // There is one Shadow only.
   static Entry* tables_[1 << kLog2Tables];
   static std::uintptr_t looks_;  // how often look_again was called, times two
