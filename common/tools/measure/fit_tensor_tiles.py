@@ -23,9 +23,9 @@ from scipy.optimize import least_squares
 
 FILE = "chapters/16_tensor_cores/choice.cuh"
 MULTIPROCESSORS, TERMS = 132, 64  # of the chip; of a step
-SHARED = ("kLaunchUs", "kSecondLaunchUs", "kBytesPerUs", "kBytesOfParts", "kUnevenRows")  # by all tiles
+SHARED = ("kLaunchUs", "kSecondLaunchUs", "kBytesPerUs", "kBytesOfParts", "kUnevenRows")  # by all tiles; bytes in MB
 # Where the search begins, and between which bounds it stays.
-BEGIN, LEAST, MOST = [3, 2.5, 4e6, 6e6, 0.1], [1, 0.2, 2e6, 1e6, 0], [6, 6, 5e6, 40e6, 1]
+BEGIN, LEAST, MOST = [3, 2.5, 4, 6, 0.1], [1, 0.2, 2, 1, 0], [6, 6, 5, 40, 1]
 NEAR, FAR, SQUARE = 1 / 3, 0.02, 20  # how weights fall behind the best plan, the least, and how much more squares count
 
 
@@ -60,9 +60,9 @@ class Plans:
         at_once = numpy.where(blocks == 4, fours * MULTIPROCESSORS // 132, MULTIPROCESSORS // blocks)
         tiles_of_c, steps = div_up(m, height * down) * div_up(n, width * across), div_up(k, TERMS)
         self.rounds, self.steps = div_up(tiles_of_c * self.parts, at_once), steps / self.parts
-        self.is_uneven, self.elements = n % 64 != 0, 1.0 * m * n
+        self.is_uneven, self.elements = n % 64 != 0, m * n / 1e6
         self.least_us = 2.0 * tiles_of_c * blocks * height * width * steps * TERMS / most_per_us
-        self.bytes = 2.0 * (m * k + k * n + m * n)
+        self.bytes = 2 * (m * k + k * n + m * n) / 1e6
 
     def predicted(self, numbers):
         """As plan_of(): waves, power or bytes, whichever take longest, and the sums of parts. `numbers`: SHARED, then of
@@ -126,7 +126,7 @@ def main():
     for (height, width, down, across, turned), ends, step in zip(tiles, *numpy.split(numbers[5:], 2)):
         print(f"    {{{height}, {width}, {down}, {across}, {'true' if turned else 'false'}, {ends:.2f}, {step:.3f}}},")
     for name, value in zip(SHARED, numbers):
-        print(f"{name} = {value / 1e6:.2f}e6" if value > 1e3 else f"{name} = {value:.2f}")
+        print(f"{name} = {value:.2f}{'e6' if 'Bytes' in name else ''}")
     print(how_good(plans, plans.predicted(numbers)))
 
 
