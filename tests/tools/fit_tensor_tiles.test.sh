@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../cli/lib.sh"
 
 case="the fit of plans that take what choice.cuh predicts has the numbers of choice.cuh"
-python=$(common/tools/setup/python.sh --matplotlib) && "$python" -c 'import scipy' 2>/dev/null ||
-  skip_rest "$case" "python3 with SciPy is not here"
+python=$(common/tools/setup/python.sh --matplotlib)
+"${python:-false}" -c 'import scipy' 2>/dev/null || skip_rest "$case" "python3 with SciPy is not here"
 export PYTHONDONTWRITEBYTECODE=1
 own_tree "$scratch/tree"
 cd "$scratch/tree" || exit 1

@@ -23,6 +23,7 @@ from scipy.optimize import least_squares
 
 FILE = "chapters/16_tensor_cores/choice.cuh"
 MULTIPROCESSORS, TERMS = 132, 64  # of the chip; of a step
+TILE = ("rows", "columns", "down", "across", "turned")
 SHARED = ("kLaunchUs", "kSecondLaunchUs", "kBytesPerUs", "kBytesOfParts", "kUnevenRows")  # by all tiles; bytes in MB
 # Where the search begins, and between which bounds it stays.
 BEGIN, LEAST, MOST = [3, 2.5, 4, 6, 0.1], [1, 0.2, 2, 1, 0], [6, 6, 5, 40, 1]
@@ -39,7 +40,7 @@ def number(text, name):
 
 
 def tiles_of(text):
-    """(rows, columns, down, across, turned) of each row of kTileTimes."""
+    """TILE of each row of kTileTimes."""
     rows = re.findall(r"\{(\d+), (\d+), (\d+), (\d+), (true|false), [\d.]+, [\d.]+\}", text)
     return [(*map(int, row[:4]), int(row[4] == "true")) for row in rows]
 
@@ -51,8 +52,7 @@ class Plans:
         def column(name, kind=int):
             return numpy.array([kind(row[name]) for row in rows])
 
-        tile_of = [tiles.index(tile) for tile in zip(*map(column, ("rows", "columns", "down", "across", "turned")))]
-        self.tiles, self.tile = len(tiles), numpy.array(tile_of)
+        self.tiles, self.tile = len(tiles), numpy.array([tiles.index(tile) for tile in zip(*map(column, TILE))])
         self.parts, self.us, self.library_us = column("parts"), column("us", float), column("library_us", float)
         m, n, k = self.shape = column("m"), column("n"), column("k")
         height, width, down, across, _ = numpy.array(tiles)[self.tile].T
@@ -75,8 +75,10 @@ class Plans:
 
     def of_each_shape(self):
         """The places of the plans of every shape."""
-        _, shape = numpy.unique(numpy.array(self.shape), axis=1, return_inverse=True)
-        return [numpy.flatnonzero(shape == i) for i in range(shape.max() + 1)]
+        places = {}
+        for place, shape in enumerate(zip(*self.shape)):
+            places.setdefault(shape, []).append(place)
+        return [numpy.array(of) for of in places.values()]
 
     def weights(self):
         best = numpy.empty(len(self.us))
@@ -106,7 +108,7 @@ def how_good(plans, predicted):
     chosen = numpy.array([places[predicted[places].argmin()] for places in shapes])
     best = numpy.array([plans.us[places].min() for places in shapes])
     means = [numpy.exp(numpy.log(plans.us[chosen] / of).mean()) for of in (best, plans.library_us[chosen])]
-    return f"{len(plans.us)} plans of {len(shapes)} shapes; chosen ones take {means[0]:.3f} of the best, {means[1]:.3f} of cublasLt"
+    return f"{len(plans.us)} plans of {len(shapes)} shapes; chosen ones take {means[0]:.3f} times the best, {means[1]:.3f} times cublasLt"
 
 
 def main():
@@ -120,7 +122,7 @@ def main():
     for path in options.files:
         with open(path, newline="", encoding="utf-8") as file:
             rows += csv.DictReader(file)
-    rows = [r for r in rows if tuple(int(r[name]) for name in ("rows", "columns", "down", "across", "turned")) in tiles]
+    rows = [row for row in rows if tuple(int(row[name]) for name in TILE) in tiles]
     plans = Plans(rows, tiles, number(text, "kFoursOf132"), options.most_per_us or number(text, "kMostPerUs"))
     numbers = fit(plans, tiles)
     for (height, width, down, across, turned), ends, step in zip(tiles, *numpy.split(numbers[5:], 2)):
