@@ -7,10 +7,10 @@
 #include "chapters/16_tensor_cores/product.cuh"
 #include "common/common.cuh"
 
-// On paper a multiprocessor of an H200 makes 2,048 multiply-adds of BF16 in a clock: one mma of 16 x
-// 8 x 16. (The lesson counts 1.5 clocks for it: leave that aside.) Its shared memory serves one
-// wavefront in a clock, 128 bytes. Both work at the same time, so the one that needs more clocks is
-// the limit.
+// On paper a multiprocessor of an H200 makes 2,048 multiply-adds of BF16 in a clock: an mma of
+// 16 x 8 x 16. (The lesson counts 1.5 clocks for it: leave that aside.) Its shared memory serves
+// one wavefront in a clock, 128 bytes. Both work at the same time, so the one that needs more
+// clocks is the limit.
 
 // A warp has a tile of C in registers. For 16 terms it reads as many rows of A as its tile has, and
 // as many columns of B, 16 elements of 2 bytes of each: by ldmatrix, without bank conflicts. How
