@@ -191,6 +191,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a plan of more parts than there are steps has a part for each step") {
+  if (instructions_here() < 2) return;
+  const TensorProduct product = product_of({33, 136, 136});  // three steps
+  for (const unsigned parts : {3u, 4u, 9u}) {
+    INFO("parts " << parts);
+    product.poison();
+    launch_plan(product, {6, parts, 0});
+    CUDA_CHECK_LAUNCH();
+    CHECK(product.is_right("plan"));
+  }
+}
+
 TEST_CASE("items cover every step of every tile once, in any number of parts") {
   for (const Work work :
        {Work{1, 1, 1, 1}, Work{9, 5, 4, 1}, Work{8, 3, 7, 3}, Work{17, 2, 5, 5}}) {

@@ -15,7 +15,7 @@ struct TileTimes {
   double ends, step;
 };
 
-/// Fitted to the times of all plans of 200 shapes, and of five squares with a weight of 20
+/// Fitted to the times of plans of 200 shapes, and of five squares with a weight of 20
 /// (common/tools/measure/fit_tensor_tiles.py). At 1.7 GHz a step of 128 x 256 elements takes the
 /// tensor cores 0.602 us.
 constexpr TileTimes kTileTimes[] = {
@@ -36,7 +36,7 @@ constexpr double kBytesPerUs = 3.35e6;    // from memory
 constexpr double kBytesOfParts = 2.94e6;  // sums of parts, per microsecond
 constexpr double kUnevenRows =
     0.04;  // of a step, where rows of B do not begin at lines of 128 bytes
-constexpr double kMostPerUs = 7.9e8;  // additions and multiplications, by the chip's power
+constexpr double kMostPerUs = 7.9e8;  // additions and multiplications, by the chip's power; given
 constexpr unsigned kFoursOf132 = 30;  // clusters of four blocks that run at once
 constexpr unsigned kLeastSteps = 2;   // of a part
 

@@ -24,8 +24,8 @@ namespace ptx {
 // ---- what the code at hand is compiled for -----------------------------------------------------
 
 // A program holds code for several GPUs. Where one lacks an instruction, nothing is left of it: the
-// host launches no kernel there that needs it. sm_90a is Hopper, and nothing newer: wgmma and
-// setmaxnreg are not promised to any GPU that comes after it.
+// host launches no kernel there that needs it. sm_90a is Hopper alone: code for it, which may have
+// wgmma and setmaxnreg, runs on no GPU that came after it.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 constexpr bool kSm80 = true;
 #else
@@ -181,8 +181,8 @@ __device__ inline void mbarrier_arrive(std::uint64_t* bar) {
 }
 
 /// mbarrier.try_wait.parity.shared::cta.b64, until it says yes: returns when the phase of this
-/// parity has ended. A new barrier is in phase 0, so a wait for parity 1 returns at once: that of
-/// the phase before the first.
+/// parity has ended, which can be the present phase or the one before. A new barrier is in phase 0,
+/// so a wait for parity 1 returns at once: that of the phase before the first.
 __device__ inline void mbarrier_wait(std::uint64_t* bar, unsigned parity) {
   if constexpr (kSm90a) {
     unsigned has_ended = 0;
@@ -488,7 +488,8 @@ __device__ inline void cluster_sync() {
 }
 
 /// mapa.shared::cluster.u32 and mbarrier.arrive.shared::cluster.b64: one arrival at the barrier
-/// that lies at the same place in block `rank` of the cluster.
+/// that lies at the same place in block `rank` of the cluster. What the thread has stored is not
+/// promised to the other block: that takes .release.cluster.
 __device__ inline void mbarrier_arrive_at(std::uint64_t* bar, unsigned rank) {
   if constexpr (kSm90a)
     asm volatile(

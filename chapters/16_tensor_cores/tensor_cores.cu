@@ -364,7 +364,8 @@ __device__ void multiply_boxes(TileOf<kGroupsOfTile, kN>, float (&sums)[kN / 2],
 }
 
 // A warp of a group has 16 of its 64 rows, a lane two of them, 8 apart, and of every 8 columns a
-// pair. Stores nothing outside of C; `first_row` and `first_column` are the group's.
+// pair. Stores nothing outside of C, whose rows begin at multiples of 16 bytes; `first_row` and
+// `first_column` are the group's.
 template <class T>
 __device__ void store_sums(const typename T::Sums& sums, const Bf16Matrix& c, unsigned first_row,
                            unsigned first_column) {
@@ -373,7 +374,7 @@ __device__ void store_sums(const typename T::Sums& sums, const Bf16Matrix& c, un
   const unsigned column = first_column + lane % 4 * 2;
 #pragma unroll
   for (unsigned j = 0; j < T::kN / 8; ++j) {
-    if (column + j * 8 + 1 < c.width && c.stride % 2 == 0) {
+    if (column + j * 8 + 1 < c.width) {
       if (row < c.height) store_pair(c, row, column + j * 8, sums[4 * j], sums[4 * j + 1]);
       if (row + 8 < c.height)
         store_pair(c, row + 8, column + j * 8, sums[4 * j + 2], sums[4 * j + 3]);
@@ -1149,7 +1150,8 @@ void launch_plan(const TensorProduct& p, const Plan& plan) {
       launch_persistent<TurnedOf<1, 32>, 1, 1>,
       launch_persistent<TurnedOf<1, 16>, 1, 1>};
   static_assert(std::size(kTileTimes) == std::size(kLaunches), "one for each");
-  kLaunches[plan.tile](p, plan.parts);
+  // No part is without a step: its sums would be what the registers held before.
+  kLaunches[plan.tile](p, std::min(plan.parts, blocks_for(p.a.width, kBox)));
 }
 
 // A version, and whether it needs instructions that only Hopper has.

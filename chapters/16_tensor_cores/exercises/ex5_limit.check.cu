@@ -23,7 +23,7 @@ Clocks clocks_of(void (*kernel)(const uint4*, float*), unsigned threads) {
   const auto& seen = launches.at(0);
   const auto reads = seen.total(xray::Space::kShared, xray::Operation::kLoad);
   const auto writes = seen.total(xray::Space::kShared, xray::Operation::kStore);
-  // A warp meets for each ldmatrix and for each mma, which is a clock of all tensor cores.
+  // A warp meets for each ldmatrix and for each mma: on paper a clock of all tensor cores.
   const std::uint64_t products = seen.exchanges_of_busiest_thread * (threads / 32) - reads.requests;
   return {writes.wavefronts, reads.wavefronts, products};
 }

@@ -8,16 +8,16 @@
 //   ./beside MxNxK 1 [check|ours|plans|library]
 //
 // Sides are multiples of 8 from 64 to 16384, log-uniform; two of three shapes have a side under
-// 1024. Seed 0: squares, and shapes that the notes name.
+// 1024. Seed 0: squares from 1024 to 16384.
 //
 // Ours and the fastest of the algorithms that cublasLt offers when it is asked for 64 take turns,
 // launch by launch. All launches of a shape are queued behind a kernel that waits, so that the
 // host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
 // round), its interval the 6th and the 16th of them: 95 %.
 // "check" compares each product with one in FP32; "ours" and "library" launch only one of them, for
-// compute-sanitizer and profilers; "plans" times each plan of the choice, which choice.cuh is
-// fitted to. "ladder": all versions of the program take turns at five sizes; and each is launched
-// for a third of a second, while a warp beside it counts clocks: the clock that it runs at.
+// compute-sanitizer and profilers; "plans" times plans of all tiles, which fit_tensor_tiles.py
+// fits choice.cuh to. "ladder": all versions of the program take turns at five sizes; and each is
+// launched for a third of a second, behind which a thread counts clocks.
 #include "../../common.cuh"
 
 #define main program_main
@@ -165,7 +165,8 @@ __global__ void count_clocks(Clocks* clocks, unsigned long long ns) {
 }
 
 // How long one launch takes while `launch` runs again and again, and the clock of a multiprocessor
-// in the 200 microseconds behind the last: too short for the chip to change it.
+// in the 200 microseconds behind the last. That is not the clock of the kernel: once the tensor
+// cores have stopped it is higher, by a tenth where power was no limit (chapter 16's lab notes).
 struct Sustained {
   double mhz, ms;
 };
@@ -281,7 +282,6 @@ int main(int argc, char** argv) {
                     errors[i + 1], where.c_str());
       }
     } else {
-      p.poison();
       CUDA_CHECK(cudaMemset(p.c.data, 0xff, std::size_t{s.m} * s.n * sizeof(Bf16)));
       ours();
       CUDA_CHECK_LAUNCH();

@@ -204,6 +204,7 @@ CASE(bytes_too_many) { run(bytes_too_many, 1); }
 
 // CASE: nobody_waits
 // EXPECT: {file}:{unwaited}: error: asynchronous copy whose barrier nobody has waited at in kernel 'nobody_waits'
+// EXPECT: help: who reads what was copied waits at the copy's mbarrier first, with the parity of its phase: 0, 1, 0, 1, ...
 __global__ void nobody_waits(const __grid_constant__ CUtensorMap map, float*) {
   __shared__ Shared s;
   set_up(&s, 1);

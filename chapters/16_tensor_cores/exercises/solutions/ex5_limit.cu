@@ -7,9 +7,10 @@
 #include "chapters/16_tensor_cores/product.cuh"
 #include "common/common.cuh"
 
-// A multiprocessor of an H200 makes 2,048 multiply-adds of BF16 in a clock: one mma of 16 x 8 x 16.
-// Its shared memory serves one wavefront in a clock, 128 bytes. Both work at the same time, so the
-// one that needs more clocks is the limit.
+// On paper a multiprocessor of an H200 makes 2,048 multiply-adds of BF16 in a clock: an mma of
+// 16 x 8 x 16. (The lesson counts 1.5 clocks for it: leave that aside.) Its shared memory serves
+// one wavefront in a clock, 128 bytes. Both work at the same time, so the one that needs more
+// clocks is the limit.
 
 // A warp has a tile of C in registers. For 16 terms it reads as many rows of A as its tile has, and
 // as many columns of B, 16 elements of 2 bytes of each: by ldmatrix, without bank conflicts. How
@@ -25,8 +26,8 @@ constexpr int kSideOfSquare = 64;
 
 // In mma_swizzled eight warps of 64 x 32 share 128 rows of A and 128 columns of B, in steps of 32
 // terms. What they read has to be written to shared memory first, once for all. How many clocks
-// does shared memory take for writing in a step, how many for writing and reading? And in how many
-// percent of these are the tensor cores busy, at most?
+// does shared memory take for writing in a step, how many for writing and reading? And for how many
+// percent of these do the products keep the tensor cores busy, on paper?
 constexpr int kWritesOfBlock = 128;
 constexpr int kClocksOfBlock = 512;
 constexpr int kPercentOfBlock = 50;

@@ -201,36 +201,43 @@ void begin_async_copies(Block* block) {
 
 int finish_async_copies(Block* block) {
   if (block->copies_under_way == 0) return 0;
-  const AsyncCopy* found = nullptr;  // of the first thread
-  bool is_of_phase = false, is_open = false;
-  const auto look_at = [&](const CopyQueue& queue, bool of_phase) {
+  const AsyncCopy* found = nullptr;       // of the first thread
+  const PhaseBarrier* barrier = nullptr;  // whose phase it belongs to
+  bool is_open = false;
+  const auto look_at = [&](const CopyQueue& queue, const PhaseBarrier* of) {
     for (std::uint32_t i = queue.first; i < queue.end; ++i) {
       const AsyncCopy& copy = queue.copies[i];
       if (found != nullptr && found->thread <= copy.thread) continue;
       found = &copy;
-      is_of_phase = of_phase;
-      is_open = !of_phase && copy.group == queue.groups;
+      barrier = of;
+      is_open = of == nullptr && copy.group == queue.groups;
     }
   };
   for (unsigned i = 0; block->copy_queues != nullptr && i < block->count; ++i) {
-    look_at(block->copy_queues[i], false);
+    look_at(block->copy_queues[i], nullptr);
   }
   for (unsigned i = 0; i < block->phase_barrier_count; ++i) {
-    look_at(block->phase_barriers[i]->copies, true);
+    look_at(block->phase_barriers[i]->copies, block->phase_barriers[i]);
+  }
+  const char* help =
+      "the thread that copies calls __pipeline_commit(), and __pipeline_wait_prior(0) before "
+      "anybody reads what it has copied; after its last copies, too";
+  if (barrier != nullptr) {
+    help = barrier->counts_bytes
+               ? "who reads what was copied waits at the copy's mbarrier first, with the parity of "
+                 "its phase: 0, 1, 0, 1, ..."
+               : "who reads what was copied waits at the copy's barrier first: its wait, with the "
+                 "token of its arrive; or consumer_wait of its pipeline";
   }
   // On a GPU the data may be there in time all the same. Only X-ray builds see who reads it, so in
   // all others this is what tells of a wait that was forgotten.
-  Report it = report_here(
-      is_of_phase ? "asynchronous copy whose barrier nobody has waited at"
-                  : "asynchronous copy that its thread has never waited for",
-      found->site, cudaErrorLaunchFailure,
-      {format("found when the block had ended: %u of its copies were never made",
-              block->copies_under_way)},
-      is_of_phase
-          ? "who reads what was copied waits at the copy's barrier first: its wait, with the token "
-            "of its arrive; or consumer_wait of its pipeline"
-          : "the thread that copies calls __pipeline_commit(), and __pipeline_wait_prior(0) before "
-            "anybody reads what it has copied; after its last copies, too");
+  Report it =
+      report_here(barrier != nullptr ? "asynchronous copy whose barrier nobody has waited at"
+                                     : "asynchronous copy that its thread has never waited for",
+                  found->site, cudaErrorLaunchFailure,
+                  {format("found when the block had ended: %u of its copies were never made",
+                          block->copies_under_way)},
+                  help);
   it.where = where_is(block, &block->threads[found->thread]);
   if (is_open) {
     it.details.push_back("it is in no commit group: no commit follows it, so no wait is for it");
