@@ -453,12 +453,6 @@ __device__ inline void wgmma_m64n128(float (&d)[64], std::uint64_t a, std::uint6
   }
 }
 
-__device__ inline bool elect_one() {
-  unsigned is = 0;
-  if constexpr (kSm90a) asm volatile("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(is));
-  return is;
-}
-
 /// setmaxnreg.inc.sync.aligned.u32: each thread of the group has kRegisters from now on, a multiple
 /// of 8 from 24 to 256. Waits until other groups of the block have given up as many.
 template <int kRegisters>

@@ -712,7 +712,7 @@ struct Item {
 constexpr unsigned kTogether = 8;
 __host__ __device__ inline Item item_of(const Work& work, unsigned number) {
   unsigned tile = number, part = 0, first = 0, count = work.steps;
-  if (work.parts > 1) {  // divisions take time
+  if (work.parts > 1) {
     const unsigned tiles = work.down * work.across;
     part = number / tiles, tile = number - part * tiles;
     first = work.steps * part / work.parts;
@@ -902,8 +902,8 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   }
   if (threadIdx.x == T::kGroups * kGroup) ptx::prefetch_map(&map_a);
   if (threadIdx.x == T::kGroups * kGroup + kWarp) ptx::prefetch_map(&map_b);
-  Item item{};
-  if (group == T::kGroups) item = item_of(work, first);  // its divisions take time
+  Item item = {};
+  if (group == T::kGroups) item = item_of(work, first);  // while thread 0 makes the barriers
   if constexpr (kBlocks > 1) {
     ptx::cluster_sync();
   } else {
@@ -913,56 +913,25 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   if (group == T::kGroups) {
     ptx::registers_down<T::kRegistersOfProducer>();
     // One warp copies A, another B: each of them expects its own bytes.
-#ifdef V_ELECT
-    const unsigned warp = __shfl_sync(~0u, threadIdx.x % kGroup / kWarp, 0);
-    const bool is_one = ptx::elect_one();
-#ifdef V_ROT
-    constexpr unsigned kInTurns = 2;
-    Turn<Shared::kStagesOfTile> mine;
-    if (warp / 2) mine.next();
-    unsigned next = warp / 2;
-    const bool takes_a = warp % 2 == 0;
-    {
-#else
-    constexpr unsigned kInTurns = 1;
-    Turn<Shared::kStagesOfTile> mine;
-    unsigned next = 0;
-    const bool takes_a = warp == 0;
-    if (warp < 2) {
-#endif
-#else
     const unsigned warp = threadIdx.x % kGroup / kWarp;
-    const bool is_one = true;
-    constexpr unsigned kInTurns = 1;
-    Turn<Shared::kStagesOfTile> mine;
-    unsigned next = 0;
-    const bool takes_a = warp == 0;
     if (warp < 2 && threadIdx.x % kWarp == 0) {
-#endif
       for (unsigned number = first; number < work.items(); number += stride) {
         if (number != first) item = item_of(work, number);
         const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
         const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
-        for (; next < item.count; next += kInTurns) {
-          const unsigned step = item.first + next;
-          auto& to = ring.stages[mine.stage];
-          std::uint64_t* const full = &ring.full[mine.stage];
-          ptx::mbarrier_wait(&ring.empty[mine.stage], mine.parity ^ 1);
-          if (is_one) {
-            if (takes_a) {
-              ptx::mbarrier_expect(full, sizeof to.a);
-              copy_a(T(), to, &map_a, first_row, step, full, here);
-            } else {
-              ptx::mbarrier_expect(full, sizeof to.b);
-              copy_b(T(), to, &map_b, first_column, step, full, here);
-            }
+        for (unsigned step = item.first; step < item.first + item.count; ++step) {
+          auto& to = ring.stages[turn.stage];
+          std::uint64_t* const full = &ring.full[turn.stage];
+          ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);
+          if (warp == 0) {
+            ptx::mbarrier_expect(full, sizeof to.a);
+            copy_a(T(), to, &map_a, first_row, step, full, here);
+          } else {
+            ptx::mbarrier_expect(full, sizeof to.b);
+            copy_b(T(), to, &map_b, first_column, step, full, here);
           }
-#ifdef V_ELECT
-          __syncwarp();
-#endif
-          for (unsigned i = 0; i < kInTurns; ++i) mine.next();
+          turn.next();
         }
-        next -= item.count;
       }
     }
     __syncwarp();
@@ -1173,8 +1142,8 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
   float* const sums = parts > 1 ? p.room_for(parts) : nullptr;
   launch_in_clusters(kBlocks, multiply_persistent<T, kDown, kAcross>, grid,
                      (T::kGroups + 1) * kGroup, sizeof(PersistentShared<T>),
-                     p.map_of_a(kIsTurned<T> ? T::kRows / kAcross : kRowsOfABox<T, kAcross>), p.maps().b, p.maps().c,
-                     p.c, work, sums);
+                     p.map_of_a(kIsTurned<T> ? T::kRows / kAcross : kRowsOfABox<T, kAcross>),
+                     p.maps().b, p.maps().c, p.c, work, sums);
   if (parts > 1) {
     CUDA_CHECK_LAUNCH();
     cudaLaunchAttribute early;
@@ -1192,6 +1161,7 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
 
 // The tile and the split of the plan; the same numbers as in kTileTimes.
 constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
+constexpr unsigned kFour = kOnGpu ? 4 : 1;
 Plan choose(const TensorProduct& p) {
   return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
@@ -1200,22 +1170,29 @@ void launch_plan(const TensorProduct& p, const Plan& plan) {
       launch_persistent<TileOf<2, 128>, kTwo, kTwo>,
       launch_persistent<TileOf<2, 256>, kTwo, 1>,
       launch_persistent<TileOf<2, 256>, 1, 1>,
+      launch_persistent<TileOf<3, 192>, 1, 1>,
+      launch_persistent<TileOf<3, 128>, 1, kTwo>,
+      launch_persistent<TileOf<3, 128>, 1, 1>,
       launch_persistent<TileOf<2, 192>, 1, 1>,
       launch_persistent<TileOf<2, 128>, 1, 1>,
       launch_persistent<TileOf<1, 128>, 1, 1>,
       launch_persistent<TileOf<1, 64>, 1, 1>,
+      launch_persistent<TurnedOf<2, 96>, kTwo, kFour>,
       launch_persistent<TurnedOf<2, 224>, kTwo, kTwo>,
-      launch_persistent<TurnedOf<2, 160>, kTwo, kTwo>,
       launch_persistent<TurnedOf<2, 96>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 256>, 1, kTwo>,
       launch_persistent<TurnedOf<2, 224>, 1, kTwo>,
-      launch_persistent<TurnedOf<2, 192>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 176>, 1, kTwo>,
       launch_persistent<TurnedOf<2, 160>, 1, kTwo>,
-      launch_persistent<TurnedOf<2, 224>, 1, 1>,
+      launch_persistent<TurnedOf<2, 144>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 112>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 144>, kTwo, 1>,
+      launch_persistent<TurnedOf<2, 112>, kTwo, 1>,
+      launch_persistent<TurnedOf<3, 160>, 1, 1>,
       launch_persistent<TurnedOf<2, 160>, 1, 1>,
-      launch_persistent<TurnedOf<2, 128>, 1, 1>,
       launch_persistent<TurnedOf<2, 96>, 1, 1>,
       launch_persistent<TurnedOf<1, 96>, 1, 1>,
-      launch_persistent<TurnedOf<1, 32>, 1, 1>,
+      launch_persistent<TurnedOf<1, 48>, 1, 1>,
       launch_persistent<TurnedOf<1, 16>, 1, 1>};
   static_assert(std::size(kTileTimes) == std::size(kLaunches), "one for each");
   // No part is without a step: its sums would be what the registers held before.
