@@ -15,7 +15,7 @@ struct TileTimes {
   double ends, step;
 };
 
-/// Fitted to the times of plans of 182 shapes, and of five squares with a weight of 20
+/// Fitted to the times of plans of 180 shapes, and of five squares with a weight of 20
 /// (common/tools/measure/fit_tensor_tiles.py). At 1.7 GHz a step of 128 x 256 elements takes the
 /// tensor cores 0.602 us.
 constexpr TileTimes kTileTimes[] = {
