@@ -17,7 +17,7 @@
 // "check" compares each product with one in FP32; "ours" and "library" launch only one of them, for
 // compute-sanitizer and profilers; "plans" times plans of all tiles, which fit_tensor_tiles.py
 // fits choice.cuh to. "ladder": all versions of the program take turns at five sizes; and each is
-// launched for a third of a second, while a warp beside it counts clocks.
+// launched for a third of a second, behind which a thread counts clocks.
 #include "../../common.cuh"
 
 #define main program_main
@@ -146,56 +146,41 @@ std::size_t fastest_of(const std::vector<Launch>& ways, int rounds) {
   return best;
 }
 
-// Nanoseconds and clocks, the lowest 32 bits of each.
+// Nanoseconds and clocks of one thread.
 struct Clocks {
-  unsigned begin_ns, begin, end_ns, end;
+  unsigned long long begin_ns, end_ns;
+  long long begin, end;
 };
-__device__ unsigned now_ns() {
-  unsigned ns = 0;
-  asm volatile("mov.u32 %0, %%globaltimer_lo;" : "=r"(ns));
+__device__ unsigned long long now_ns() {
+  unsigned long long ns = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
   return ns;
 }
-// One warp of eight registers: beside twelve warps of 168, as the largest blocks have, there is no
-// room for more.
-__global__ void count_clocks(Clocks* seen, unsigned ns) {
-  const unsigned end = now_ns() + ns;
-  seen->begin_ns = now_ns(), seen->begin = static_cast<unsigned>(clock());
-  while (static_cast<int>(now_ns() - end) < 0) __nanosleep(10000);
-  seen->end_ns = now_ns(), seen->end = static_cast<unsigned>(clock());
+__global__ void count_clocks(Clocks* clocks, unsigned long long ns) {
+  clocks->begin_ns = now_ns(), clocks->begin = clock64();
+  while (now_ns() - clocks->begin_ns < ns) continue;
+  clocks->end_ns = now_ns(), clocks->end = clock64();
 }
 
-// How long one launch takes while `launch` runs again and again, and meanwhile the clock of a
-// multiprocessor; 0 where its warp found no room before the last launch had ended.
+// How long one launch takes while `launch` runs again and again, and the clock of a multiprocessor
+// in the 200 microseconds behind the last. That is not the clock of the kernel: once the tensor
+// cores have stopped it is higher, by a tenth where power was no limit (chapter 16's lab notes).
 struct Sustained {
   double mhz, ms;
 };
 Sustained sustain(const Launch& launch, double ms_of_one) {
-  static cudaStream_t beside = nullptr;
-  static cudaEvent_t begin, end;
-  if (beside == nullptr) {
-    int least = 0, greatest = 0;
-    CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    CUDA_CHECK(cudaStreamCreateWithPriority(&beside, cudaStreamNonBlocking, greatest));
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaEventCreate(&end));
-  }
   const DeviceArray<Clocks> clocks(1);
   const int launches = std::max(10, static_cast<int>(330 / ms_of_one));
+  EventTimer timer;
   for (int i = 0; i < launches / 3; ++i) launch();
-  CUDA_CHECK(cudaEventRecord(begin));
-  CUDA_CHECK(cudaStreamWaitEvent(beside, begin));
-  count_clocks<<<1, 1, 0, beside>>>(clocks, 200000000);
+  timer.start();
   for (int i = 0; i < launches; ++i) launch();
-  CUDA_CHECK(cudaEventRecord(end));
-  CUDA_CHECK(cudaStreamSynchronize(beside));
-  const bool was_beside = cudaEventQuery(end) == cudaErrorNotReady;
-  static_cast<void>(cudaGetLastError());  // which is that one then
-  CUDA_CHECK(cudaEventSynchronize(end));
-  float ms = 0;
-  CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+  count_clocks<<<1, 1>>>(clocks, 200000);
+  const double ms = (timer.stop_ms() - 0.2) / launches;
   const Clocks seen = clocks.download()[0];
-  return {was_beside ? 1e3 * (seen.end - seen.begin) / (seen.end_ns - seen.begin_ns) : 0,
-          ms / launches};
+  return {1e3 * static_cast<double>(seen.end - seen.begin) /
+              static_cast<double>(seen.end_ns - seen.begin_ns),
+          ms};
 }
 
 // All plans that are worth a try.
