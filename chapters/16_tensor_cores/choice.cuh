@@ -15,30 +15,32 @@ struct TileTimes {
   double ends, step;
 };
 
-/// Fitted to the times of plans of 200 shapes, and of five squares with a weight of 20
+/// Fitted to the times of plans of 180 shapes, and of five squares with a weight of 20
 /// (common/tools/measure/fit_tensor_tiles.py). At 1.7 GHz a step of 128 x 256 elements takes the
 /// tensor cores 0.602 us.
 constexpr TileTimes kTileTimes[] = {
-    {128, 128, 2, 2, false, 2.20, 0.321}, {128, 256, 2, 1, false, 3.36, 0.624},
-    {128, 256, 1, 1, false, 2.60, 0.703}, {128, 192, 1, 1, false, 1.99, 0.573},
-    {128, 128, 1, 1, false, 1.46, 0.436}, {64, 128, 1, 1, false, 0.90, 0.301},
-    {64, 64, 1, 1, false, 0.56, 0.196},   {224, 128, 2, 2, true, 2.91, 0.530},
-    {160, 128, 2, 2, true, 2.26, 0.399},  {96, 128, 2, 2, true, 1.61, 0.266},
-    {224, 128, 1, 2, true, 2.72, 0.545},  {192, 128, 1, 2, true, 2.46, 0.478},
-    {160, 128, 1, 2, true, 2.21, 0.426},  {224, 128, 1, 1, true, 2.07, 0.615},
-    {160, 128, 1, 1, true, 1.66, 0.481},  {128, 128, 1, 1, true, 1.28, 0.416},
-    {96, 128, 1, 1, true, 1.01, 0.351},   {96, 64, 1, 1, true, 0.98, 0.248},
-    {32, 64, 1, 1, true, 0.54, 0.194},    {16, 64, 1, 1, true, 0.50, 0.146},
+    {128, 128, 2, 2, false, 1.49, 0.342}, {128, 256, 2, 1, false, 2.38, 0.648},
+    {128, 256, 1, 1, false, 1.77, 0.757}, {192, 192, 1, 1, false, 2.19, 0.830},
+    {192, 128, 1, 2, false, 1.83, 0.541}, {192, 128, 1, 1, false, 1.48, 0.605},
+    {128, 192, 1, 1, false, 1.41, 0.616}, {128, 128, 1, 1, false, 1.17, 0.426},
+    {64, 128, 1, 1, false, 0.71, 0.286},  {64, 64, 1, 1, false, 0.56, 0.184},
+    {96, 128, 2, 4, true, 1.49, 0.284},   {224, 128, 2, 2, true, 2.11, 0.590},
+    {96, 128, 2, 2, true, 1.44, 0.279},   {256, 128, 1, 2, true, 2.19, 0.677},
+    {224, 128, 1, 2, true, 2.14, 0.610},  {176, 128, 1, 2, true, 1.73, 0.494},
+    {160, 128, 1, 2, true, 1.87, 0.454},  {144, 128, 1, 2, true, 1.69, 0.426},
+    {112, 128, 1, 2, true, 1.47, 0.368},  {144, 128, 2, 1, true, 1.74, 0.431},
+    {112, 128, 2, 1, true, 1.54, 0.351},  {160, 192, 1, 1, true, 1.72, 0.707},
+    {160, 128, 1, 1, true, 1.47, 0.516},  {96, 128, 1, 1, true, 1.09, 0.325},
+    {96, 64, 1, 1, true, 0.79, 0.241},    {48, 64, 1, 1, true, 0.47, 0.173},
+    {16, 64, 1, 1, true, 0.33, 0.200},
 };
-constexpr double kLaunchUs = 4.84,
-                 kSecondLaunchUs = 2.09;  // of the kernel; of the one that adds parts
-constexpr double kBytesPerUs = 3.35e6;    // from memory
-constexpr double kBytesOfParts = 2.94e6;  // sums of parts, per microsecond
-constexpr double kUnevenRows =
-    0.04;  // of a step, where rows of B do not begin at lines of 128 bytes
+constexpr double kLaunchUs = 4.90,
+                 kSecondLaunchUs = 2.34;  // of the kernel; of the one that adds parts
+constexpr double kBytesPerUs = 3.66e6;    // from memory
+constexpr double kBytesOfParts = 3.17e6;  // sums of parts, per microsecond
 constexpr double kMostPerUs = 7.9e8;  // additions and multiplications, by the chip's power; given
-constexpr unsigned kFoursOf132 = 30;  // clusters of four blocks that run at once
-constexpr unsigned kLeastSteps = 2;   // of a part
+constexpr unsigned kFoursOf132 = 30, kEightsOf132 = 15;  // clusters of so many blocks at once
+constexpr unsigned kLeastSteps = 2;                      // of a part
 
 /// A way to compute a product.
 struct Plan {
@@ -53,23 +55,25 @@ inline Plan plan_of(unsigned m, unsigned n, unsigned k, unsigned sms, unsigned t
                     unsigned parts) {
   const TileTimes& t = kTileTimes[tile];
   const unsigned blocks = t.down * t.across;
-  const std::size_t at_once = blocks == 4 ? sms * kFoursOf132 / 132 : sms / blocks;
+  const std::size_t at_once = blocks == 4   ? sms * kFoursOf132 / 132
+                              : blocks == 8 ? sms * kEightsOf132 / 132
+                                            : sms / blocks;
   const std::size_t tiles = div_up(m, t.rows * t.down) * div_up(n, t.columns * t.across);
   const auto rounds = static_cast<double>(div_up(tiles * parts, std::max<std::size_t>(1, at_once)));
   const double steps = static_cast<double>(div_up(k, 64));
-  const double step = t.step * (n % 64 != 0 ? 1 + kUnevenRows : 1);
   const double amount = 2.0 * static_cast<double>(tiles * blocks) * t.rows * t.columns * steps * 64;
   const double bytes = 2.0 * (1.0 * m * k + 1.0 * k * n + 1.0 * m * n);
-  double us = kLaunchUs + std::max({rounds * (t.ends + steps / parts * step), amount / kMostPerUs,
+  double us = kLaunchUs + std::max({rounds * (t.ends + steps / parts * t.step), amount / kMostPerUs,
                                     bytes / kBytesPerUs});
   if (parts > 1) us += kSecondLaunchUs + 8.0 * parts * m * n / kBytesOfParts;
   return {tile, parts, us};
 }
 
-/// The plan of the least predicted time for so many multiprocessors. Without clusters (the CPU
-/// backend has none) only tiles of single blocks.
-inline Plan best_plan(unsigned m, unsigned n, unsigned k, unsigned sms, bool with_clusters) {
-  Plan best = {0, 1, 0};
+/// The `count` plans of the least predicted times for so many multiprocessors, the best first.
+/// Without clusters (the CPU backend has none) only tiles of single blocks.
+inline std::vector<Plan> best_plans(unsigned m, unsigned n, unsigned k, unsigned sms,
+                                    bool with_clusters, std::size_t count) {
+  std::vector<Plan> plans;
   for (unsigned tile = 0; tile < std::size(kTileTimes); ++tile) {
     const TileTimes& t = kTileTimes[tile];
     const unsigned blocks = t.down * t.across;
@@ -78,12 +82,17 @@ inline Plan best_plan(unsigned m, unsigned n, unsigned k, unsigned sms, bool wit
     const std::size_t tiles = div_up(m, t.rows) * div_up(n, t.columns);
     const std::size_t most =
         std::max<std::size_t>(1, std::min(2 * sms / tiles, div_up(k, 64) / kLeastSteps));
-    for (unsigned parts = 1; parts <= most; ++parts) {
-      const Plan plan = plan_of(m, n, k, sms, tile, parts);
-      if (best.us == 0 || plan.us < best.us) best = plan;
-    }
+    for (unsigned parts = 1; parts <= most; ++parts)
+      plans.push_back(plan_of(m, n, k, sms, tile, parts));
   }
-  return best;
+  count = std::min(count, plans.size());
+  std::partial_sort(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(count), plans.end(),
+                    [](const Plan& a, const Plan& b) { return a.us < b.us; });
+  plans.resize(count);
+  return plans;
+}
+inline Plan best_plan(unsigned m, unsigned n, unsigned k, unsigned sms, bool with_clusters) {
+  return best_plans(m, n, k, sms, with_clusters, 1).front();
 }
 
 inline std::string text_of(const Plan& plan) {

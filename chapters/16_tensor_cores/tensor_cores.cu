@@ -344,6 +344,8 @@ struct TileOf {
     Box b[kBoxes];
   };
   using Sums = float[kN / 2];  // of a thread
+  static constexpr unsigned kRegistersOfProducer = kGroups == 3 ? 32 : 40;
+  static constexpr unsigned kRegistersOfConsumer = kGroups == 3 ? 160 : 232;
 };
 using Large = TileOf<2, 256>;
 constexpr unsigned kStages = 4;  // of 48 KiB
@@ -467,20 +469,27 @@ __device__ void copy_box(void* to, const CUtensorMap* map, unsigned x, unsigned 
   }
 }
 
+// Rows of A in a box, where kAcross blocks share those of a tile.
+template <class T, unsigned kAcross>
+constexpr unsigned kRowsOfABox = T::kRows / kAcross % kBox == 0 ? kBox : T::kRows / kAcross;
+
 // Begins the copies of A's boxes, one for each group, and of B's, of which `bar` gets to know. Of
 // blocks that need the same boxes each copies its share.
 template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
 __device__ void copy_a(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
                        const CUtensorMap* map_a, unsigned first_row, unsigned step,
                        std::uint64_t* bar, Cluster<kDown, kAcross> here) {
-  constexpr unsigned kShare = kGroupsOfTile / kAcross;
-  for (unsigned i = here.column * kShare; i < (here.column + 1) * kShare; ++i)
-    copy_box<(kAcross > 1)>(&to.a[i], map_a, step * kBox, first_row + i * kBox, bar, here.in_row());
+  constexpr unsigned kShare = kGroupsOfTile * kBox / kAcross;
+  constexpr unsigned kEach = kRowsOfABox<TileOf<kGroupsOfTile, kN>, kAcross>;
+  for (unsigned row = here.column * kShare; row < (here.column + 1) * kShare; row += kEach)
+    copy_box<(kAcross > 1)>(to.a[row / kBox].at[row % kBox], map_a, step * kBox, first_row + row,
+                            bar, here.in_row());
 }
 template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
 __device__ void copy_b(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
                        const CUtensorMap* map_b, unsigned first_column, unsigned step,
                        std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  static_assert(kN / kBox % kDown == 0, "boxes are dealt out whole");
   constexpr unsigned kShare = kN / kBox / kDown;
   for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
     copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
@@ -702,13 +711,18 @@ struct Item {
 // at the same time read few rows and few columns, from the L2.
 constexpr unsigned kTogether = 8;
 __host__ __device__ inline Item item_of(const Work& work, unsigned number) {
-  const unsigned tiles = work.down * work.across, tile = number % tiles, part = number / tiles;
-  const unsigned above = tile / (kTogether * work.across) * kTogether;
-  const unsigned in_group = tile % (kTogether * work.across);
+  unsigned tile = number, part = 0, first = 0, count = work.steps;
+  if (work.parts > 1) {
+    const unsigned tiles = work.down * work.across;
+    part = number / tiles, tile = number - part * tiles;
+    first = work.steps * part / work.parts;
+    count = work.steps * (part + 1) / work.parts - first;
+  }
+  const unsigned group = tile / (kTogether * work.across), above = group * kTogether;
+  const unsigned in_group = tile - above * work.across;
   const unsigned height = work.down - above < kTogether ? work.down - above : kTogether;
-  const unsigned first = work.steps * part / work.parts;
-  return {above + in_group % height, in_group / height, part, first,
-          work.steps * (part + 1) / work.parts - first};
+  const unsigned column = in_group / height;
+  return {above + in_group - column * height, column, part, first, count};
 }
 
 // Of each 64 columns: a box is free, the warp writes its sums there, swizzled, and lane 0 begins
@@ -771,6 +785,8 @@ struct TurnedOf {
     Box b[kGroups];
   };
   using Sums = float[kN / 2];
+  static constexpr unsigned kRegistersOfProducer = kGroups == 3 ? 32 : 40;
+  static constexpr unsigned kRegistersOfConsumer = kGroups == 3 ? 160 : 232;
 };
 
 template <unsigned kGroupsOfTile, unsigned kN>
@@ -797,6 +813,7 @@ template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
 __device__ void copy_b(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfTile, kN>::Stage& to,
                        const CUtensorMap* map_b, unsigned first_column, unsigned step,
                        std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  static_assert(kGroupsOfTile % kDown == 0, "boxes are dealt out whole");
   constexpr unsigned kShare = kGroupsOfTile / kDown;
   for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
     copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
@@ -885,6 +902,8 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   }
   if (threadIdx.x == T::kGroups * kGroup) ptx::prefetch_map(&map_a);
   if (threadIdx.x == T::kGroups * kGroup + kWarp) ptx::prefetch_map(&map_b);
+  Item item = {};
+  if (group == T::kGroups) item = item_of(work, first);  // while thread 0 makes the barriers
   if constexpr (kBlocks > 1) {
     ptx::cluster_sync();
   } else {
@@ -892,12 +911,12 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   }
   Turn<Shared::kStagesOfTile> turn;
   if (group == T::kGroups) {
-    ptx::registers_down<kRegistersOfProducer>();
+    ptx::registers_down<T::kRegistersOfProducer>();
     // One warp copies A, another B: each of them expects its own bytes.
     const unsigned warp = threadIdx.x % kGroup / kWarp;
     if (warp < 2 && threadIdx.x % kWarp == 0) {
       for (unsigned number = first; number < work.items(); number += stride) {
-        const Item item = item_of(work, number);
+        if (number != first) item = item_of(work, number);
         const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
         const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
         for (unsigned step = item.first; step < item.first + item.count; ++step) {
@@ -917,7 +936,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     }
     __syncwarp();
   } else {
-    ptx::registers_up<kRegistersOfConsumer>();
+    ptx::registers_up<T::kRegistersOfConsumer>();
     const unsigned lane = threadIdx.x % kWarp;
     // The partner that this lane tells of a free stage: first those of the row, then the others.
     const unsigned below = lane - kAcross;
@@ -926,7 +945,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     unsigned parity = 0;  // of the group's next stores
     typename T::Sums sums;
     for (unsigned number = first; number < work.items(); number += stride) {
-      const Item item = item_of(work, number);
+      item = item_of(work, number);
       const unsigned first_row = (item.row * kDown + here.row) * T::kRows;
       const unsigned first_column = (item.column * kAcross + here.column) * T::kColumns;
       consume<T>(sums, ring, turn, group, item.count, [&](unsigned stage) {
@@ -951,18 +970,37 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   if constexpr (kBlocks > 1) ptx::cluster_sync();
 }
 
-// A thread for each element of C. Its blocks may start while those of the kernel before still run.
+// A thread for each four elements of a row of C, or what is left of it. Its blocks may start while
+// those of the kernel before still run.
+constexpr dim3 kBlockOfAdding = {32, 8};
+constexpr unsigned kAddedAtOnce = 4;
 __global__ void add_parts(Bf16Matrix c, const float* sums, unsigned parts) {
 #if defined(__CUDA_CPU__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
   cudaGridDependencySynchronize();
 #endif
+  const unsigned column = (blockIdx.x * blockDim.x + threadIdx.x) * kAddedAtOnce;
   const std::size_t apart = static_cast<std::size_t>(c.height) * c.width;
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= apart) return;
-  float sum = 0;
-  for (unsigned part = 0; part < parts; ++part) sum += sums[part * apart + i];
-  c.at(static_cast<unsigned>(i / c.width), static_cast<unsigned>(i % c.width)) =
-      __float2bfloat16(sum);
+  if (column >= c.width) return;
+  for (unsigned row = blockIdx.y * blockDim.y + threadIdx.y; row < c.height;
+       row += gridDim.y * blockDim.y) {
+    const float* const first = sums + static_cast<std::size_t>(row) * c.width + column;
+    if (c.width % kAddedAtOnce == 0 && c.stride % kAddedAtOnce == 0) {
+      float4 sum = {0, 0, 0, 0};
+#pragma unroll 4
+      for (unsigned part = 0; part < parts; ++part) {
+        const float4 x = *reinterpret_cast<const float4*>(first + part * apart);
+        sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+      }
+      *reinterpret_cast<uint2*>(&c.at(row, column)) = {pair_of(sum.x, sum.y),
+                                                       pair_of(sum.z, sum.w)};
+    } else {
+      for (unsigned i = 0; i < kAddedAtOnce && column + i < c.width; ++i) {
+        float sum = 0;
+        for (unsigned part = 0; part < parts; ++part) sum += first[part * apart + i];
+        c.at(row, column + i) = __float2bfloat16(sum);
+      }
+    }
+  }
 }
 
 // ---- the versions ------------------------------------------------------------------------------
@@ -1104,17 +1142,16 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
   float* const sums = parts > 1 ? p.room_for(parts) : nullptr;
   launch_in_clusters(kBlocks, multiply_persistent<T, kDown, kAcross>, grid,
                      (T::kGroups + 1) * kGroup, sizeof(PersistentShared<T>),
-                     p.map_of_a(kIsTurned<T> ? T::kRows / kAcross : kBox), p.maps().b, p.maps().c,
-                     p.c, work, sums);
+                     p.map_of_a(kIsTurned<T> ? T::kRows / kAcross : kRowsOfABox<T, kAcross>),
+                     p.maps().b, p.maps().c, p.c, work, sums);
   if (parts > 1) {
     CUDA_CHECK_LAUNCH();
-    constexpr unsigned kBlockOfAdding = 256;
-    const std::size_t elements = std::size_t{p.c.height} * p.c.width;
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = blocks_for(elements, kBlockOfAdding);
+    config.gridDim = {blocks_for(p.c.width, kAddedAtOnce * kBlockOfAdding.x),
+                      std::min(1024u, blocks_for(p.c.height, kBlockOfAdding.y))};
     config.blockDim = kBlockOfAdding;
     config.attrs = &early;
     config.numAttrs = 1;
@@ -1124,6 +1161,7 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
 
 // The tile and the split of the plan; the same numbers as in kTileTimes.
 constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
+constexpr unsigned kFour = kOnGpu ? 4 : 1;
 Plan choose(const TensorProduct& p) {
   return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
@@ -1132,22 +1170,29 @@ void launch_plan(const TensorProduct& p, const Plan& plan) {
       launch_persistent<TileOf<2, 128>, kTwo, kTwo>,
       launch_persistent<TileOf<2, 256>, kTwo, 1>,
       launch_persistent<TileOf<2, 256>, 1, 1>,
+      launch_persistent<TileOf<3, 192>, 1, 1>,
+      launch_persistent<TileOf<3, 128>, 1, kTwo>,
+      launch_persistent<TileOf<3, 128>, 1, 1>,
       launch_persistent<TileOf<2, 192>, 1, 1>,
       launch_persistent<TileOf<2, 128>, 1, 1>,
       launch_persistent<TileOf<1, 128>, 1, 1>,
       launch_persistent<TileOf<1, 64>, 1, 1>,
+      launch_persistent<TurnedOf<2, 96>, kTwo, kFour>,
       launch_persistent<TurnedOf<2, 224>, kTwo, kTwo>,
-      launch_persistent<TurnedOf<2, 160>, kTwo, kTwo>,
       launch_persistent<TurnedOf<2, 96>, kTwo, kTwo>,
+      launch_persistent<TurnedOf<2, 256>, 1, kTwo>,
       launch_persistent<TurnedOf<2, 224>, 1, kTwo>,
-      launch_persistent<TurnedOf<2, 192>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 176>, 1, kTwo>,
       launch_persistent<TurnedOf<2, 160>, 1, kTwo>,
-      launch_persistent<TurnedOf<2, 224>, 1, 1>,
+      launch_persistent<TurnedOf<2, 144>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 112>, 1, kTwo>,
+      launch_persistent<TurnedOf<2, 144>, kTwo, 1>,
+      launch_persistent<TurnedOf<2, 112>, kTwo, 1>,
+      launch_persistent<TurnedOf<3, 160>, 1, 1>,
       launch_persistent<TurnedOf<2, 160>, 1, 1>,
-      launch_persistent<TurnedOf<2, 128>, 1, 1>,
       launch_persistent<TurnedOf<2, 96>, 1, 1>,
       launch_persistent<TurnedOf<1, 96>, 1, 1>,
-      launch_persistent<TurnedOf<1, 32>, 1, 1>,
+      launch_persistent<TurnedOf<1, 48>, 1, 1>,
       launch_persistent<TurnedOf<1, 16>, 1, 1>};
   static_assert(std::size(kTileTimes) == std::size(kLaunches), "one for each");
   // No part is without a step: its sums would be what the registers held before.

@@ -97,7 +97,8 @@ float error_of(const TensorProduct& p) {
 using Launch = std::function<void()>;
 
 // Milliseconds of each of `ways` in each round.
-std::vector<std::vector<double>> take_turns(const std::vector<Launch>& ways, int rounds) {
+std::vector<std::vector<double>> take_turns(const std::vector<Launch>& ways, int rounds,
+                                            bool is_warmed = false) {
   static std::vector<cudaEvent_t> events;
   const std::size_t count = ways.size();
   while (events.size() < 2 * count * rounds) {
@@ -108,6 +109,7 @@ std::vector<std::vector<double>> take_turns(const std::vector<Launch>& ways, int
   for (int r = 0; r < rounds; ++r) {
     for (std::size_t turn = 0; turn < count; ++turn) {
       const std::size_t way = (r + turn) % count;
+      if (is_warmed) ways[way]();
       CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way)]));
       ways[way]();
       CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way) + 1]));
@@ -134,12 +136,8 @@ std::vector<double> ratios(const std::vector<double>& theirs, const std::vector<
   return each;
 }
 
-// The fastest of the library's algorithms, in turns. In the last round all were launched at least
-// once.
-std::size_t fastest_of(const LibraryProduct& library, int rounds) {
-  std::vector<Launch> ways;
-  for (std::size_t i = 0; i < library.offered(); ++i)
-    ways.emplace_back([&, i] { library.launch(i); });
+// The fastest of some ways, in turns; all were launched once before.
+std::size_t fastest_of(const std::vector<Launch>& ways, int rounds) {
   for (const auto& way : ways) way();
   const auto tried = take_turns(ways, rounds);
   std::size_t best = 0;
@@ -223,8 +221,7 @@ int main(int argc, char** argv) {
   } else if (mode != "ours" && mode != "library") {
     std::puts(
         "seed,m,n,k,rows,columns,down,across,parts,predicted_us,us,library_us,over_library,low,"
-        "high,"
-        "offered,error,device,cuda");
+        "high,offered,error,best_us,best_over_library,device,cuda");
   }
   Shape one = {};
   const bool is_one = std::sscanf(first.c_str(), "%ux%ux%u", &one.m, &one.n, &one.k) == 3;
@@ -242,7 +239,10 @@ int main(int argc, char** argv) {
     }
     const LibraryProduct library(p);
     const bool is_large = p.amount() > 4e11;
-    const std::size_t best = fastest_of(library, is_large ? 3 : 7);
+    std::vector<Launch> algorithms;
+    for (std::size_t i = 0; i < library.offered(); ++i)
+      algorithms.emplace_back([&library, i] { library.launch(i); });
+    const std::size_t best = fastest_of(algorithms, is_large ? 3 : 7);
     const Launch theirs = [&] { library.launch(best); };
     if (mode == "library") {
       theirs();
@@ -273,7 +273,7 @@ int main(int argc, char** argv) {
         launch();
         errors.push_back(is_large ? -1 : error_of(p));
       }
-      const auto ms = take_turns(launches, is_large ? 3 : 7);
+      const auto ms = take_turns(launches, is_large ? 3 : 7, true);
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const TileTimes& t = kTileTimes[plans[i].tile];
         std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%d,%u,%.2f,%.2f,%.2f,%.3f,%s\n", seed, s.m, s.n,
@@ -286,14 +286,20 @@ int main(int argc, char** argv) {
       ours();
       CUDA_CHECK_LAUNCH();
       const float error = mode == "check" ? error_of(p) : -1;
-      const auto ms = take_turns({ours, theirs}, is_large ? 11 : kRounds);
-      const auto of = ratios(ms[1], ms[0]);
+      // As the library's algorithms were tried, so are eight plans.
+      std::vector<Launch> tried;
+      for (const Plan& each : best_plans(s.m, s.n, s.k, sms, true, 8))
+        tried.emplace_back([&p, each] { launch_plan(p, each); });
+      const Launch& best_of_ours = tried[fastest_of(tried, is_large ? 3 : 7)];
+      const auto ms = take_turns({ours, theirs, best_of_ours}, is_large ? 11 : kRounds);
+      const auto of = ratios(ms[1], ms[0]), best_of = ratios(ms[1], ms[2]);
       const TileTimes& t = kTileTimes[plan.tile];
-      std::printf("%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%s\n", seed,
-                  s.m, s.n, s.k, t.rows, t.columns, t.down, t.across, plan.parts, plan.us,
-                  1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), of[of.size() / 2],
-                  of[of.size() / 4], of[of.size() * 3 / 4], library.offered(), error,
-                  where.c_str());
+      std::printf(
+          "%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%.2f,%.3f,%s\n", seed,
+          s.m, s.n, s.k, t.rows, t.columns, t.down, t.across, plan.parts, plan.us,
+          1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), of[of.size() / 2], of[of.size() / 4],
+          of[of.size() * 3 / 4], library.offered(), error, 1e3 * median_of(ms[2]),
+          best_of[best_of.size() / 2], where.c_str());
     }
     std::fflush(stdout);
   }

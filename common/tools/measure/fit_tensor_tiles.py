@@ -24,10 +24,10 @@ from scipy.optimize import least_squares
 FILE = "chapters/16_tensor_cores/choice.cuh"
 MULTIPROCESSORS, TERMS = 132, 64  # of the chip; of a step
 TILE = ("rows", "columns", "down", "across", "turned")
-SHARED = ("kLaunchUs", "kSecondLaunchUs", "kBytesPerUs", "kBytesOfParts", "kUnevenRows")  # by all tiles; bytes in MB
+SHARED = ("kLaunchUs", "kSecondLaunchUs", "kBytesPerUs", "kBytesOfParts")  # by all tiles; bytes in MB
 # Where the search begins, and between which bounds it stays.
-BEGIN, LEAST, MOST = [3, 2.5, 4, 6, 0.1], [1, 0.2, 2, 1, 0], [6, 6, 5, 40, 1]
-NEAR, FAR, SQUARE = 1 / 3, 0.02, 20  # how weights fall behind the best plan, the least, and how much more squares count
+BEGIN, LEAST, MOST = [3, 2.5, 4, 6], [1, 0.2, 2, 1], [6, 6, 5, 40]
+NEAR, FAR, SQUARE = 1 / 6, 0.02, 20  # how weights fall behind the best plan, the least, and how much more squares count
 
 
 def div_up(a, b):
@@ -48,7 +48,7 @@ def tiles_of(text):
 class Plans:
     """Timed plans, a column for each of their properties, and what plan_of() in choice.cuh computes of their shapes."""
 
-    def __init__(self, rows, tiles, fours, most_per_us):
+    def __init__(self, rows, tiles, fours, eights, most_per_us):
         def column(name, kind=int):
             return numpy.array([kind(row[name]) for row in rows])
 
@@ -57,19 +57,19 @@ class Plans:
         m, n, k = self.shape = column("m"), column("n"), column("k")
         height, width, down, across, _ = numpy.array(tiles)[self.tile].T
         blocks = down * across
-        at_once = numpy.where(blocks == 4, fours * MULTIPROCESSORS // 132, MULTIPROCESSORS // blocks)
+        at_once = numpy.where(blocks == 4, fours, numpy.where(blocks == 8, eights, MULTIPROCESSORS // blocks))
         tiles_of_c, steps = div_up(m, height * down) * div_up(n, width * across), div_up(k, TERMS)
         self.rounds, self.steps = div_up(tiles_of_c * self.parts, at_once), steps / self.parts
-        self.is_uneven, self.elements = n % 64 != 0, m * n / 1e6
+        self.elements = m * n / 1e6
         self.least_us = 2.0 * tiles_of_c * blocks * height * width * steps * TERMS / most_per_us
         self.bytes = 2 * (m * k + k * n + m * n) / 1e6
 
     def predicted(self, numbers):
         """As plan_of(): waves, power or bytes, whichever take longest, and the sums of parts. `numbers`: SHARED, then of
         all tiles what is before and after their steps, then of all tiles a step."""
-        launch, second, rate, rate_of_parts, uneven = numbers[:5]
-        ends, step = (numbers[5 + i * self.tiles :][self.tile] for i in (0, 1))
-        waves = self.rounds * (ends + self.steps * step * (1 + uneven * self.is_uneven))
+        launch, second, rate, rate_of_parts = numbers[: len(SHARED)]
+        ends, step = (numbers[len(SHARED) + i * self.tiles :][self.tile] for i in (0, 1))
+        waves = self.rounds * (ends + self.steps * step)
         us = launch + numpy.maximum(numpy.maximum(waves, self.least_us), self.bytes / rate)
         return us + (self.parts > 1) * (second + 8 * self.parts * self.elements / rate_of_parts)
 
@@ -123,9 +123,9 @@ def main():
         with open(path, newline="", encoding="utf-8") as file:
             rows += csv.DictReader(file)
     rows = [row for row in rows if tuple(int(row[name]) for name in TILE) in tiles]
-    plans = Plans(rows, tiles, number(text, "kFoursOf132"), options.most_per_us or number(text, "kMostPerUs"))
+    plans = Plans(rows, tiles, number(text, "kFoursOf132"), number(text, "kEightsOf132"), options.most_per_us or number(text, "kMostPerUs"))
     numbers = fit(plans, tiles)
-    for (height, width, down, across, turned), ends, step in zip(tiles, *numpy.split(numbers[5:], 2)):
+    for (height, width, down, across, turned), ends, step in zip(tiles, *numpy.split(numbers[len(SHARED) :], 2)):
         print(f"    {{{height}, {width}, {down}, {across}, {'true' if turned else 'false'}, {ends:.2f}, {step:.3f}}},")
     for name, value in zip(SHARED, numbers):
         print(f"{name} = {value:.2f}{'e6' if 'Bytes' in name else ''}")
