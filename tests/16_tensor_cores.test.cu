@@ -354,6 +354,73 @@ TEST_CASE("one product by warps and by a group is the product, of every kind", "
   });
 }
 
+namespace {
+
+// How far a product may be off whose factors were rounded to a kind: each by at most u = 2^-(bits
+// of its fraction + 1) of it. So each term by 2 u of it, and all by 2 u sum |a_i b_i|; but for a
+// probability of at most 2 exp(-3^2 / 2) by 3 sqrt(2) u times the root of sum (a_i b_i)^2, since
+// the roundings err like coins (Hoeffding's inequality). The smaller one is taken. Then the sums
+// are cut as in bf16_bounds(): two cuts for each instruction's k and one for each product, of at
+// most six times that root.
+std::vector<double> bounds_as(const Kind& kind, std::vector<float> a, std::vector<float> b,
+                              std::size_t k) {
+  for (float& x : a) x = std::abs(x);
+  for (float& x : b) x = std::abs(x);
+  const std::vector<double> sums = multiply_on_host(a, b, kRowsOfD, kColumnsOfD, k);
+  for (float& x : a) x *= x;
+  for (float& x : b) x *= x;
+  std::vector<double> bounds = multiply_on_host(a, b, kRowsOfD, kColumnsOfD, k);
+  const double u = std::ldexp(1, -static_cast<int>(kind.fraction_bits) - 1);
+  const double terms = static_cast<double>(k),
+               cuts = terms * kind.bits / 128 + 3 * std::sqrt(terms);
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const double root = std::sqrt(bounds[i]);
+    bounds[i] = std::min(2 * u * sums[i], 3 * std::sqrt(2) * u * root) + cuts * 0x1p-23 * 6 * root;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+TEST_CASE("a product in TF32 that is given out as FP32 fails, and passes as TF32", "[formats]") {
+  const Kind tf32 = kind_of(ptx::Format::kTf32), bf16 = kind_of(ptx::Format::kBf16);
+  const std::vector<float> zeros(std::size_t{kRowsOfD} * kColumnsOfD, 0.0f);
+  for (const std::size_t k : {16u, 64u, 256u, 4096u}) {
+    if (small_sizes() && k > 64) continue;
+    const std::vector<float> a = random_floats(kRowsOfD * k, -1, 1, kSeed);
+    const std::vector<float> b = random_floats(k * kColumnsOfD, -1, 1, kSeed + 1);
+    const std::vector<double> exact = multiply_on_host(a, b, kRowsOfD, kColumnsOfD, k);
+    const std::vector<double> of_fp32 = product_bounds(a, b, kRowsOfD, kColumnsOfD, k);
+    const std::vector<double> of_tf32 = bounds_as(tf32, a, b, k),
+                              of_bf16 = bounds_as(bf16, a, b, k);
+    const auto passes = [&](const std::vector<float>& d, const std::vector<double>& bounds) {
+      return all_close("product", d, exact, [&](std::size_t i) { return bounds[i]; });
+    };
+    std::vector<float> d = zeros;
+    for (std::size_t i = 0; i < d.size(); ++i)
+      for (std::size_t l = 0; l < k; ++l)
+        d[i] += a[i / kColumnsOfD * k + l] * b[l * kColumnsOfD + i % kColumnsOfD];
+    INFO("k = " << k);
+    CHECK(passes(d, of_fp32));
+
+    const std::vector<double> rows(a.begin(), a.end());
+    std::vector<double> columns(b.size());
+    for (std::size_t i = 0; i < b.size(); ++i) columns[i] = b[i % k * kColumnsOfD + i / k];
+    for (const bool by_group : {false, true}) {
+      if (instructions_here() < (by_group ? 2 : 1)) continue;
+      INFO((by_group ? "by a group" : "by warps"));
+      d = one_product<ptx::Format::kTf32>(zeros, formats::rounded(tf32, rows),
+                                          formats::rounded(tf32, columns), by_group);
+      CHECK_FALSE(passes(d, of_fp32));
+      CHECK(passes(d, of_tf32));
+      d = one_product<ptx::Format::kBf16>(zeros, formats::rounded(bf16, rows),
+                                          formats::rounded(bf16, columns), by_group);
+      CHECK_FALSE(passes(d, of_tf32));
+      CHECK(passes(d, of_bf16));
+    }
+  }
+}
+
 TEST_CASE("products alone are as many as were asked for, and are checked", "[formats]") {
   if (instructions_here() < 2) return;
   const formats::Products<ptx::Format::kBf16> products{1, 3};

@@ -103,24 +103,26 @@ __device__ inline void mma_m16n8k32_e4m3(float (&d)[4], const unsigned (&a)[4],
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// ldmatrix.sync.aligned.m8n8.x4.shared.b16: four 8 x 8 matrices of 16-bit elements, by all lanes.
-/// Lane i says where a row of 16 bytes begins: row i % 8 of matrix i / 8. Then register j holds two
-/// neighbours of matrix j: row lane / 4, columns lane % 4 * 2 and the next.
+/// ldmatrix.sync.aligned.m8n8.x4.shared.b16 (sm_75): four 8 x 8 matrices of 16-bit elements, by all
+/// lanes. Lane i says where a row of 16 bytes begins: row i % 8 of matrix i / 8. Then register j
+/// holds two neighbours of matrix j: row lane / 4, columns lane % 4 * 2 and the next.
 __device__ inline void load_matrices(unsigned (&r)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(shared_address(row))
-               : "memory");
+  if constexpr (kSm80)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(shared_address(row))
+                 : "memory");
 }
 
 /// ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16: the same, each matrix transposed on its way:
 /// register j holds rows lane % 4 * 2 and the next of column lane / 4. So a row-major B comes as
 /// mma wants it.
 __device__ inline void load_matrices_transposed(unsigned (&r)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(shared_address(row))
-               : "memory");
+  if constexpr (kSm80)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(shared_address(row))
+                 : "memory");
 }
 
 /// stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 (sm_90): the way back. Lane i names row i % 8 of

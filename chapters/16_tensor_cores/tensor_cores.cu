@@ -485,12 +485,11 @@ __device__ void copy_a(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile,
     copy_box<(kAcross > 1)>(to.a[row / kBox].at[row % kBox], map_a, step * kBox, first_row + row,
                             bar, here.in_row());
 }
-template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
-__device__ void copy_b(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
-                       const CUtensorMap* map_b, unsigned first_column, unsigned step,
-                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
-  static_assert(kN / kBox % kDown == 0, "boxes are dealt out whole");
-  constexpr unsigned kShare = kN / kBox / kDown;
+template <class T, unsigned kDown, unsigned kAcross>
+__device__ void copy_b(T, typename T::Stage& to, const CUtensorMap* map_b, unsigned first_column,
+                       unsigned step, std::uint64_t* bar, Cluster<kDown, kAcross> here) {
+  static_assert(T::kColumns / kBox % kDown == 0, "boxes are dealt out whole");
+  constexpr unsigned kShare = T::kColumns / kBox / kDown;
   for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
     copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
                           here.in_column());
@@ -759,20 +758,6 @@ __device__ void store_behind(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN /
   }
 }
 
-// A part's sums, in FP32, to a matrix of their own.
-template <unsigned kGroupsOfTile, unsigned kN>
-__device__ void store_part(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2], float* part,
-                           const Bf16Matrix& c, unsigned first_row, unsigned first_column) {
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-#pragma unroll
-  for (unsigned e = 0; e < kN / 2; ++e) {
-    const unsigned row = first_row + warp * kRowsStored + lane / 4 + e % 4 / 2 * 8;
-    const unsigned column = first_column + e / 4 * 8 + lane % 4 * 2 + e % 2;
-    if (row < c.height && column < c.width)
-      part[static_cast<std::size_t>(row) * c.width + column] = sums[e];
-  }
-}
-
 // The same for C^T = B^T A^T: 64 columns of C for each group, and any multiple of 16 rows. So a
 // tile can be as high as a flat C is, and fewer of its rows are wasted. What was A is now the
 // second factor, in one box; what was B is the first, and its k runs down the rows.
@@ -808,16 +793,6 @@ __device__ void copy_a(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfT
                        std::uint64_t* bar, Cluster<kDown, kAcross> here) {
   const unsigned share = kN / kAcross * here.column;
   copy_box<(kAcross > 1)>(to.a[share], map_a, step * kBox, first_row + share, bar, here.in_row());
-}
-template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
-__device__ void copy_b(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfTile, kN>::Stage& to,
-                       const CUtensorMap* map_b, unsigned first_column, unsigned step,
-                       std::uint64_t* bar, Cluster<kDown, kAcross> here) {
-  static_assert(kGroupsOfTile % kDown == 0, "boxes are dealt out whole");
-  constexpr unsigned kShare = kGroupsOfTile / kDown;
-  for (unsigned i = here.row * kShare; i < (here.row + 1) * kShare; ++i)
-    copy_box<(kDown > 1)>(&to.b[i], map_b, first_column + i * kBox, step * kBox, bar,
-                          here.in_column());
 }
 
 // 64 rows at a time, in boxes of 16: the warps of a group write them, turned back, and when all
@@ -859,23 +834,28 @@ __device__ void store_behind(TurnedOf<kGroupsOfTile, kN>, const float (&sums)[kN
   }
 }
 
-template <unsigned kGroupsOfTile, unsigned kN>
-__device__ void store_part(TurnedOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2], float* part,
-                           const Bf16Matrix& c, unsigned first_row, unsigned first_column) {
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-#pragma unroll
-  for (unsigned e = 0; e < kN / 2; ++e) {
-    const unsigned column = first_column + warp * kRowsStored + lane / 4 + e % 4 / 2 * 8;
-    const unsigned row = first_row + e / 4 * 8 + lane % 4 * 2 + e % 2;
-    if (row < c.height && column < c.width)
-      part[static_cast<std::size_t>(row) * c.width + column] = sums[e];
-  }
-}
-
 template <class T>
 constexpr bool kIsTurned = false;
 template <unsigned kGroupsOfTile, unsigned kN>
 constexpr bool kIsTurned<TurnedOf<kGroupsOfTile, kN>> = true;
+
+// A part's sums, in FP32, to a matrix of their own.
+template <class T>
+__device__ void store_part(const typename T::Sums& sums, float* part, const Bf16Matrix& c,
+                           unsigned first_row, unsigned first_column) {
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+#pragma unroll
+  for (unsigned e = 0; e < T::kN / 2; ++e) {
+    const unsigned in_groups = (kIsTurned<T> ? first_column : first_row) + warp * kRowsStored +
+                               lane / 4 + e % 4 / 2 * 8;  // 64 of each group
+    const unsigned in_n =
+        (kIsTurned<T> ? first_row : first_column) + e / 4 * 8 + lane % 4 * 2 + e % 2;
+    const unsigned row = kIsTurned<T> ? in_n : in_groups;
+    const unsigned column = kIsTurned<T> ? in_groups : in_n;
+    if (row < c.height && column < c.width)
+      part[static_cast<std::size_t>(row) * c.width + column] = sums[e];
+  }
+}
 
 // As many clusters of kDown x kAcross blocks as there is room for; each takes every so-manieth
 // item.
@@ -957,7 +937,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
       });
       if (work.parts > 1) {
         const std::size_t apart = static_cast<std::size_t>(c.height) * c.width;
-        store_part(T(), sums, parts + item.part * apart, c, first_row, first_column);
+        store_part<T>(sums, parts + item.part * apart, c, first_row, first_column);
       } else if (kIsTurned<T> || c.width % kPiece == 0) {
         store_behind(T(), sums, shared, parity, &map_c, first_row, first_column);
       } else if constexpr (!kIsTurned<T>) {  // bulk stores end at multiples of 16 bytes
@@ -1067,22 +1047,36 @@ void launch_producer_consumer(const TensorProduct& p) {
       p.maps().a, p.maps().b, p.c, blocks_for(p.a.width, kBox));
 }
 
-// A launch in clusters of so many blocks, which the attribute of a kernel could say as well, were
-// it not compiled for GPUs without clusters, too.
+// A launch with one attribute.
+cudaLaunchConfig_t config_with(cudaLaunchAttribute& attribute, dim3 grid, dim3 block,
+                               std::size_t bytes) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return config;
+}
+
+#ifndef __CUDA_CPU__
+// Clusters of so many blocks, which an attribute of the kernel could say as well, were it not
+// compiled for GPUs without clusters, too.
+cudaLaunchAttribute clusters_of(unsigned blocks) {
+  cudaLaunchAttribute cluster;
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {blocks, 1, 1};
+  return cluster;
+}
+#endif
+
 template <class... Parameters, class... Arguments>
 void launch_in_clusters(unsigned blocks, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
                         std::size_t bytes, const Arguments&... arguments) {
   allow(kernel, bytes);
 #ifndef __CUDA_CPU__
-  cudaLaunchAttribute cluster;
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {blocks, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = threads;
-  config.dynamicSmemBytes = bytes;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  cudaLaunchAttribute clusters = clusters_of(blocks);
+  const cudaLaunchConfig_t config = config_with(clusters, grid, threads, bytes);
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 #else
   static_cast<void>(blocks);  // one
@@ -1111,18 +1105,12 @@ unsigned clusters_at_once(const TensorProduct& p) {
   static const unsigned at_once = [] {
     const auto kernel = multiply_persistent<T, kDown, kAcross>;
     allow(kernel, sizeof(PersistentShared<T>));
-    cudaLaunchAttribute cluster;
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {kBlocks, 1, 1};
-    cudaLaunchConfig_t config{};
-    config.gridDim = kBlocks;
-    config.blockDim = (T::kGroups + 1) * kGroup;
-    config.dynamicSmemBytes = sizeof(PersistentShared<T>);
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    int clusters = 0;
-    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-    return static_cast<unsigned>(std::max(1, clusters));
+    cudaLaunchAttribute clusters = clusters_of(kBlocks);
+    const cudaLaunchConfig_t config =
+        config_with(clusters, kBlocks, (T::kGroups + 1) * kGroup, sizeof(PersistentShared<T>));
+    int most = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&most, kernel, &config));
+    return static_cast<unsigned>(std::max(1, most));
   }();
   return at_once;
 #else
@@ -1149,12 +1137,9 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = {blocks_for(p.c.width, kAddedAtOnce * kBlockOfAdding.x),
-                      std::min(1024u, blocks_for(p.c.height, kBlockOfAdding.y))};
-    config.blockDim = kBlockOfAdding;
-    config.attrs = &early;
-    config.numAttrs = 1;
+    const dim3 grid_of_adding(blocks_for(p.c.width, kAddedAtOnce * kBlockOfAdding.x),
+                              std::min(1024u, blocks_for(p.c.height, kBlockOfAdding.y)));
+    const cudaLaunchConfig_t config = config_with(early, grid_of_adding, kBlockOfAdding, 0);
     CUDA_CHECK(cudaLaunchKernelEx(&config, add_parts, p.c, static_cast<const float*>(sums), parts));
   }
 }
@@ -1162,8 +1147,13 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
 // The tile and the split of the plan; the same numbers as in kTileTimes.
 constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
 constexpr unsigned kFour = kOnGpu ? 4 : 1;
+// A shape's plan is kept: to find one can take longer than the product.
 Plan choose(const TensorProduct& p) {
-  return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
+  static std::map<std::array<unsigned, 4>, Plan> kept;
+  const std::array<unsigned, 4> shape = {p.c.height, p.c.width, p.a.width, p.sms};
+  const auto found = kept.find(shape);
+  if (found != kept.end()) return found->second;
+  return kept[shape] = best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
 void launch_plan(const TensorProduct& p, const Plan& plan) {
   static constexpr decltype(&launch_persistent<Large, 1, 1>) kLaunches[] = {
