@@ -17,6 +17,9 @@
 #include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 
+#include <array>
+#include <map>
+
 #include "../../common/common.cuh"
 #include "choice.cuh"
 #include "instructions.cuh"
@@ -344,8 +347,6 @@ struct TileOf {
     Box b[kBoxes];
   };
   using Sums = float[kN / 2];  // of a thread
-  static constexpr unsigned kRegistersOfProducer = kGroups == 3 ? 32 : 40;
-  static constexpr unsigned kRegistersOfConsumer = kGroups == 3 ? 160 : 232;
 };
 using Large = TileOf<2, 256>;
 constexpr unsigned kStages = 4;  // of 48 KiB
@@ -570,7 +571,10 @@ struct Turn {
 
 // The multiplying groups need registers for their sums, 128 of a thread; the copying one hardly
 // any. 3 x 128 threads begin with 168 each; then one group gives up, and the others take.
-constexpr unsigned kRegistersOfProducer = 40, kRegistersOfConsumer = 232;
+template <class T>
+constexpr unsigned kRegistersOfProducer = T::kGroups < 3 ? 40 : 32;
+template <class T>
+constexpr unsigned kRegistersOfConsumer = T::kGroups < 3 ? 232 : 160;
 constexpr unsigned kInFlight = 1;  // steps whose products may go on while the next one begins
 
 // All steps of a tile. `release(stage)` says that the warp has read a stage.
@@ -609,7 +613,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
   __syncthreads();  // the barriers are there before anyone waits at one
   Turn<kStages> turn;
   if (group == Large::kGroups) {
-    ptx::registers_down<kRegistersOfProducer>();
+    ptx::registers_down<kRegistersOfProducer<Large>>();
     if (threadIdx.x % kGroup == 0) {
       for (unsigned step = 0; step < steps; ++step) {
         ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);  // at first nobody has to
@@ -619,7 +623,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
       }
     }
   } else {
-    ptx::registers_up<kRegistersOfConsumer>();
+    ptx::registers_up<kRegistersOfConsumer<Large>>();
     Large::Sums sums;
     consume<Large>(sums, ring, turn, group, steps, [&](unsigned stage) {
       if (threadIdx.x % kWarp == 0) ptx::mbarrier_arrive(&ring.empty[stage]);
@@ -648,7 +652,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
   ptx::cluster_sync();  // the barriers of both blocks are there
   Turn<kStages> turn;
   if (group == Large::kGroups) {
-    ptx::registers_down<kRegistersOfProducer>();
+    ptx::registers_down<kRegistersOfProducer<Large>>();
     if (threadIdx.x % kGroup == 0) {
       for (unsigned step = 0; step < steps; ++step) {
         ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);
@@ -659,7 +663,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
     }
     __syncwarp();
   } else {
-    ptx::registers_up<kRegistersOfConsumer>();
+    ptx::registers_up<kRegistersOfConsumer<Large>>();
     Large::Sums sums;
     consume<Large>(sums, ring, turn, group, steps, [&](unsigned stage) {
       const unsigned lane = threadIdx.x % kWarp;
@@ -770,8 +774,6 @@ struct TurnedOf {
     Box b[kGroups];
   };
   using Sums = float[kN / 2];
-  static constexpr unsigned kRegistersOfProducer = kGroups == 3 ? 32 : 40;
-  static constexpr unsigned kRegistersOfConsumer = kGroups == 3 ? 160 : 232;
 };
 
 template <unsigned kGroupsOfTile, unsigned kN>
@@ -891,7 +893,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   }
   Turn<Shared::kStagesOfTile> turn;
   if (group == T::kGroups) {
-    ptx::registers_down<T::kRegistersOfProducer>();
+    ptx::registers_down<kRegistersOfProducer<T>>();
     // One warp copies A, another B: each of them expects its own bytes.
     const unsigned warp = threadIdx.x % kGroup / kWarp;
     if (warp < 2 && threadIdx.x % kWarp == 0) {
@@ -916,7 +918,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     }
     __syncwarp();
   } else {
-    ptx::registers_up<T::kRegistersOfConsumer>();
+    ptx::registers_up<kRegistersOfConsumer<T>>();
     const unsigned lane = threadIdx.x % kWarp;
     // The partner that this lane tells of a free stage: first those of the row, then the others.
     const unsigned below = lane - kAcross;
