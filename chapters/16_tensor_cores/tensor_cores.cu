@@ -571,10 +571,8 @@ struct Turn {
 
 // The multiplying groups need registers for their sums, 128 of a thread; the copying one hardly
 // any. 3 x 128 threads begin with 168 each; then one group gives up, and the others take.
-template <class T>
-constexpr unsigned kRegistersOfProducer = T::kGroups < 3 ? 40 : 32;
-template <class T>
-constexpr unsigned kRegistersOfConsumer = T::kGroups < 3 ? 232 : 160;
+constexpr int kRegistersOfProducer = 40, kRegistersOfConsumer = 232;
+constexpr int kProducerBesideThree = 32, kConsumerOfThree = 160;  // where three groups multiply
 constexpr unsigned kInFlight = 1;  // steps whose products may go on while the next one begins
 
 // All steps of a tile. `release(stage)` says that the warp has read a stage.
@@ -613,7 +611,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
   __syncthreads();  // the barriers are there before anyone waits at one
   Turn<kStages> turn;
   if (group == Large::kGroups) {
-    ptx::registers_down<kRegistersOfProducer<Large>>();
+    ptx::registers_down<kRegistersOfProducer>();
     if (threadIdx.x % kGroup == 0) {
       for (unsigned step = 0; step < steps; ++step) {
         ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);  // at first nobody has to
@@ -623,7 +621,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
       }
     }
   } else {
-    ptx::registers_up<kRegistersOfConsumer<Large>>();
+    ptx::registers_up<kRegistersOfConsumer>();
     Large::Sums sums;
     consume<Large>(sums, ring, turn, group, steps, [&](unsigned stage) {
       if (threadIdx.x % kWarp == 0) ptx::mbarrier_arrive(&ring.empty[stage]);
@@ -652,7 +650,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
   ptx::cluster_sync();  // the barriers of both blocks are there
   Turn<kStages> turn;
   if (group == Large::kGroups) {
-    ptx::registers_down<kRegistersOfProducer<Large>>();
+    ptx::registers_down<kRegistersOfProducer>();
     if (threadIdx.x % kGroup == 0) {
       for (unsigned step = 0; step < steps; ++step) {
         ptx::mbarrier_wait(&ring.empty[turn.stage], turn.parity ^ 1);
@@ -663,7 +661,7 @@ __global__ void __launch_bounds__((Large::kGroups + 1) * kGroup, 1)
     }
     __syncwarp();
   } else {
-    ptx::registers_up<kRegistersOfConsumer<Large>>();
+    ptx::registers_up<kRegistersOfConsumer>();
     Large::Sums sums;
     consume<Large>(sums, ring, turn, group, steps, [&](unsigned stage) {
       const unsigned lane = threadIdx.x % kWarp;
@@ -893,7 +891,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   }
   Turn<Shared::kStagesOfTile> turn;
   if (group == T::kGroups) {
-    ptx::registers_down<kRegistersOfProducer<T>>();
+    ptx::registers_down<(T::kGroups < 3 ? kRegistersOfProducer : kProducerBesideThree)>();
     // One warp copies A, another B: each of them expects its own bytes.
     const unsigned warp = threadIdx.x % kGroup / kWarp;
     if (warp < 2 && threadIdx.x % kWarp == 0) {
@@ -918,7 +916,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     }
     __syncwarp();
   } else {
-    ptx::registers_up<kRegistersOfConsumer<T>>();
+    ptx::registers_up<(T::kGroups < 3 ? kRegistersOfConsumer : kConsumerOfThree)>();
     const unsigned lane = threadIdx.x % kWarp;
     // The partner that this lane tells of a free stage: first those of the row, then the others.
     const unsigned below = lane - kAcross;
