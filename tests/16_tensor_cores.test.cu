@@ -104,6 +104,13 @@ TEST_CASE("every version multiplies any sides, and rows that begin anywhere") {
     product.expected = multiply_on_host(a, b, 130, n, 121);
     product.tolerance = bf16_bounds(a, b, product.expected, 130, n, 121);
     check_every_version(product);
+    if (instructions_here() < 2) continue;
+    INFO("two parts, " << n << " columns");  // which are added one by one
+    product.poison();
+    launch_plan(product, {7, 2, 0});
+    CUDA_CHECK_LAUNCH();
+    CHECK(product.is_right("two parts"));
+    CHECK(gaps_are_untouched(product.c));
   }
 }
 
