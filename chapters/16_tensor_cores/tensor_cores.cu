@@ -17,6 +17,9 @@
 #include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 
+#include <array>
+#include <map>
+
 #include "../../common/common.cuh"
 #include "choice.cuh"
 #include "instructions.cuh"
@@ -344,8 +347,6 @@ struct TileOf {
     Box b[kBoxes];
   };
   using Sums = float[kN / 2];  // of a thread
-  static constexpr unsigned kRegistersOfProducer = kGroups == 3 ? 32 : 40;
-  static constexpr unsigned kRegistersOfConsumer = kGroups == 3 ? 160 : 232;
 };
 using Large = TileOf<2, 256>;
 constexpr unsigned kStages = 4;  // of 48 KiB
@@ -570,7 +571,8 @@ struct Turn {
 
 // The multiplying groups need registers for their sums, 128 of a thread; the copying one hardly
 // any. 3 x 128 threads begin with 168 each; then one group gives up, and the others take.
-constexpr unsigned kRegistersOfProducer = 40, kRegistersOfConsumer = 232;
+constexpr int kRegistersOfProducer = 40, kRegistersOfConsumer = 232;
+constexpr int kProducerBesideThree = 32, kConsumerOfThree = 160;  // where three groups multiply
 constexpr unsigned kInFlight = 1;  // steps whose products may go on while the next one begins
 
 // All steps of a tile. `release(stage)` says that the warp has read a stage.
@@ -770,8 +772,6 @@ struct TurnedOf {
     Box b[kGroups];
   };
   using Sums = float[kN / 2];
-  static constexpr unsigned kRegistersOfProducer = kGroups == 3 ? 32 : 40;
-  static constexpr unsigned kRegistersOfConsumer = kGroups == 3 ? 160 : 232;
 };
 
 template <unsigned kGroupsOfTile, unsigned kN>
@@ -891,7 +891,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   }
   Turn<Shared::kStagesOfTile> turn;
   if (group == T::kGroups) {
-    ptx::registers_down<T::kRegistersOfProducer>();
+    ptx::registers_down<(T::kGroups < 3 ? kRegistersOfProducer : kProducerBesideThree)>();
     // One warp copies A, another B: each of them expects its own bytes.
     const unsigned warp = threadIdx.x % kGroup / kWarp;
     if (warp < 2 && threadIdx.x % kWarp == 0) {
@@ -916,7 +916,7 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     }
     __syncwarp();
   } else {
-    ptx::registers_up<T::kRegistersOfConsumer>();
+    ptx::registers_up<(T::kGroups < 3 ? kRegistersOfConsumer : kConsumerOfThree)>();
     const unsigned lane = threadIdx.x % kWarp;
     // The partner that this lane tells of a free stage: first those of the row, then the others.
     const unsigned below = lane - kAcross;
@@ -1147,8 +1147,13 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
 // The tile and the split of the plan; the same numbers as in kTileTimes.
 constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
 constexpr unsigned kFour = kOnGpu ? 4 : 1;
+// A shape's plan is kept: to find one can take longer than the product.
 Plan choose(const TensorProduct& p) {
-  return best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
+  static std::map<std::array<unsigned, 4>, Plan> kept;
+  const std::array<unsigned, 4> shape = {p.c.height, p.c.width, p.a.width, p.sms};
+  const auto found = kept.find(shape);
+  if (found != kept.end()) return found->second;
+  return kept[shape] = best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
 void launch_plan(const TensorProduct& p, const Plan& plan) {
   static constexpr decltype(&launch_persistent<Large, 1, 1>) kLaunches[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The include folder of the CPU backend holds what CUDA names, and shadows nothing. Two files
-// include every standard header; in this one <cuda_runtime.h> comes after them.
+// The include folder of the CPU backend holds what CUDA names, one header of PTX, and shadows
+// nothing. Two files include every standard header; in this one <cuda_runtime.h> comes after them.
 #include "standard_headers.h"
 
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@ std::string output_of(const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("the include folder holds only CUDA's own names") {
+TEST_CASE("the include folder holds CUDA's own names, and one for instructions without a name") {
   const std::set<std::string> names{
       "builtin_types.h",
       "channel_descriptor.h",
@@ -58,6 +58,7 @@ TEST_CASE("the include folder holds only CUDA's own names") {
       "nvToolsExt.h",
       "nvtx3/nvToolsExt.h",
       "surface_types.h",
+      "tensor_instructions.h",  // of PTX, which has no header
       "texture_types.h",
       "vector_functions.h",
       "vector_types.h",

@@ -22,8 +22,8 @@ TEST_CASE("C is right, and copies of the next step are on their way") {
       .shapes({{64, 64, 64}, {64, 64, 128}, {64, 64, 256}, {70, 72, 130}, some(lab::drawn(5, 9))})
       .blocks({128})
       .diagnose(
-          "two steps are right, more are not: a stage is used again. In which phase is its barrier "
-          "then, and who may still be reading it?",
+          "two steps are right, more are not: a stage is used again. What lies in it then, in "
+          "which phase is its barrier, and who may still be reading it?",
           [](const lab::Trial& r) { return r.depth > 128; })
       .run([](const lab::Trial& at) {
         const std::vector<float> a = lab::quarters(at.rows * at.depth, 7);

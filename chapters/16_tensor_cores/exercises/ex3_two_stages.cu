@@ -69,7 +69,6 @@ __global__ void __launch_bounds__(kGroup)
     ptx::wgmma_fence();
     multiply_stage(sums, stages[step % kStages], step > 0);
     ptx::wgmma_commit();
-    if (threadIdx.x == 0 && step + kStages < steps) bring(step + kStages);
     ptx::wgmma_wait<0>();
     ptx::wgmma_hold(sums);
     __syncthreads();
