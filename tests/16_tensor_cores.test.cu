@@ -87,9 +87,9 @@ TEST_CASE("every version multiplies any sides, and rows that begin anywhere") {
   for (const Sides s : {Sides{1, 1, 1}, Sides{1, 67, 1}, Sides{67, 1, 3}, Sides{127, 255, 63},
                         Sides{129, 257, 65}, Sides{33, 31, 100}})
     for (const unsigned gap : {0u, 1u}) check_every_version(product_of(s, gap));
-  // Odd sides whose rows begin at multiples of 16 bytes: bulk copies cut them.
   for (const Sides s : {Sides{129, 255, 65}, Sides{65, 129, 131}})
     check_every_version(product_of(s, 0));
+  // Odd sides whose rows begin at multiples of 16 bytes: bulk copies cut them.
   for (const unsigned n : {249u, 250u, 255u}) {
     TensorProduct product(130, 256, 128, kSeed);
     product.sms = 2;
