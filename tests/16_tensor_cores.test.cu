@@ -87,9 +87,9 @@ TEST_CASE("every version multiplies any sides, and rows that begin anywhere") {
   for (const Sides s : {Sides{1, 1, 1}, Sides{1, 67, 1}, Sides{67, 1, 3}, Sides{127, 255, 63},
                         Sides{129, 257, 65}, Sides{33, 31, 100}})
     for (const unsigned gap : {0u, 1u}) check_every_version(product_of(s, gap));
-  // Odd sides whose rows begin at multiples of 16 bytes: bulk copies cut them.
   for (const Sides s : {Sides{129, 255, 65}, Sides{65, 129, 131}})
     check_every_version(product_of(s, 0));
+  // Odd sides whose rows begin at multiples of 16 bytes: bulk copies cut them.
   for (const unsigned n : {249u, 250u, 255u}) {
     TensorProduct product(130, 256, 128, kSeed);
     product.sms = 2;
@@ -104,6 +104,13 @@ TEST_CASE("every version multiplies any sides, and rows that begin anywhere") {
     product.expected = multiply_on_host(a, b, 130, n, 121);
     product.tolerance = bf16_bounds(a, b, product.expected, 130, n, 121);
     check_every_version(product);
+    if (instructions_here() < 2) continue;
+    INFO("two parts, " << n << " columns");  // which are added one by one
+    product.poison();
+    launch_plan(product, {7, 2, 0});
+    CUDA_CHECK_LAUNCH();
+    CHECK(product.is_right("two parts"));
+    CHECK(gaps_are_untouched(product.c));
   }
 }
 

@@ -38,7 +38,7 @@ constexpr double kLaunchUs = 4.90,
                  kSecondLaunchUs = 2.34;  // of the kernel; of the one that adds parts
 constexpr double kBytesPerUs = 3.66e6;    // from memory
 constexpr double kBytesOfParts = 3.17e6;  // sums of parts, per microsecond
-constexpr double kMostPerUs = 7.9e8;  // additions and multiplications, by the chip's power; given
+constexpr double kMostPerUs = 7.9e8;      // additions and multiplications; given, not fitted
 constexpr unsigned kFoursOf132 = 30, kEightsOf132 = 15;  // clusters of so many blocks at once
 constexpr unsigned kLeastSteps = 2;                      // of a part
 

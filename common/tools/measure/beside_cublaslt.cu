@@ -13,7 +13,7 @@
 // Ours and the fastest of the algorithms that cublasLt offers when it is asked for 64 take turns,
 // launch by launch. All launches of a shape are queued behind a kernel that waits, so that the
 // host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
-// round), its interval the 6th and the 16th of them: 95 %.
+// round), of 11 where a product is large; between low and high lies the middle half of them.
 // "check" compares each product with one in FP32; "ours" and "library" launch only one of them, for
 // compute-sanitizer and profilers; "plans" times plans of all tiles, which fit_tensor_tiles.py
 // fits choice.cuh to. "ladder": all versions of the program take turns at five sizes; and each is
