@@ -205,7 +205,7 @@ __device__ inline void mbarrier_wait(std::uint64_t* bar, unsigned parity) {
 // ---- bulk tensor copies ------------------------------------------------------------------------
 
 /// How a tile lies in shared memory. k128Bytes: rows of 128 bytes; of each eight rows, row r has
-/// its piece p of 16 bytes at place p ^ r. The tile must begin at a multiple of 1,024 bytes.
+/// its piece p of 16 bytes at place p ^ r, if the tile begins at a multiple of 1,024 bytes.
 enum class Swizzle { kNone, k128Bytes };
 
 /// prefetch.tensormap: a map comes closer, so that the first copy by it does not wait for it.
@@ -216,7 +216,7 @@ __device__ inline void prefetch_map(const CUtensorMap* map) {
 /// cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes: one thread begins
 /// the copy of a tile whose first element is column x, row y of the matrix. It goes on by itself,
 /// and its bytes count for `bar`: all of the tile, though some lie outside of the matrix and come
-/// as zeros. `to_shared` is a multiple of 128 bytes, of 1,024 with a swizzle.
+/// as zeros. `to_shared` is a multiple of 128 bytes; for a swizzle of 1,024, says this chapter.
 __device__ inline void copy_tile(void* to_shared, const CUtensorMap* map, int x, int y,
                                  std::uint64_t* bar) {
   if constexpr (kSm90a)
