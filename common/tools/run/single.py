@@ -14,7 +14,7 @@ import sys
 from .. import cpp
 
 COMMON = "common/common.cuh"
-LIBRARIES = {"cublas_v2.h": "-lcublas", "<cuda.h>": "-lcuda", "<nccl.h>": "-lnccl"}
+LIBRARIES = {"cublas_v2.h": "-lcublas", "cublasLt.h": "-lcublasLt", "<cuda.h>": "-lcuda", "<nccl.h>": "-lnccl"}
 HARNESS = ("check", "timer", "memory", "compare", "options", "device", "yardsticks", "csv", "table", "matrix")  # in the order of who needs whom
 
 
