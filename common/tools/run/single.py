@@ -131,17 +131,20 @@ def section(title):
 
 
 def without_includes(source, begin, even_in_conditionals):
-    """The text from there on without its #include lines, the system's headers, and others with the places of their lines.
-    In an #if those of the system stay, unless told otherwise."""
+    """The text from there on without its #include lines, the system's headers, and others, each with the line of the #if
+    that it stands in, or "". In an #if those of the system stay, unless told otherwise."""
     system, own, kept = [], [], []
     for place, name in source.includes().items():
-        stays = name[0] == "<" and not even_in_conditionals and any(b < place[0] < e for b, e in source.conditionals())
-        if place[0] < begin or stays:
+        inside = [b for b, e in source.conditionals() if b < place[0] < e]
+        if place[0] < begin or (name[0] == "<" and inside and not even_in_conditionals):
             continue
-        (system if name[0] == "<" else own).append(name)
+        if name[0] == "<":
+            system.append(name)
+        else:
+            own.append((name[1:-1], source.text(max(inside), source.data.index(b"\n", max(inside))) if inside else ""))
         kept.append(source.text(begin, place[0]))
         begin = source.data.index(b"\n", place[1]) + 1
-    return "".join(kept) + source.text(begin, len(source.data)), system, [name[1:-1] for name in own]
+    return "".join(kept) + source.text(begin, len(source.data)), system, own
 
 
 def end_of_comment(source):
@@ -149,14 +152,18 @@ def end_of_comment(source):
     return next((b for b, e in lines_of(source, 0, len(source.data)) if source.data[b : b + 2] != b"//"), len(source.data))
 
 
+def within(condition, lines):
+    return [condition, *lines, "#endif"] if condition else lines
+
+
 def single(path):
     """The text of that file. A lab's solution, which its check calls, gets a main."""
     source = cpp.source(path)
-    system, parts, seen = [], {}, set()
+    system, parts, conditions, seen = {"": []}, {}, {}, set()  # headers by the #if around them
 
-    def take_headers(folder, names):
+    def take_headers(folder, names, outer):
         """Headers of the chapter's own, after those that they include themselves."""
-        for name in names:
+        for name, condition in names:
             file = os.path.normpath(os.path.join(folder, name))
             if name.endswith("common.cuh"):
                 file = COMMON  # a lab names it from the root
@@ -165,31 +172,36 @@ def single(path):
             seen.add(file)
             if file == COMMON:
                 continue
+            condition = condition or outer
             text, of_system, of_header = without_includes(cpp.source(file), 0, False)
-            take_headers(os.path.dirname(file), of_header)
-            system.extend(of_system)
+            take_headers(os.path.dirname(file), of_header, condition)
+            system.setdefault(condition, []).extend(of_system)
+            conditions[os.path.basename(name)] = condition
             parts[os.path.basename(name)] = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", text, flags=re.M).strip("\n")
 
     begin = end_of_comment(source)
     code, of_system, own = without_includes(source, begin, False)
-    system += of_system
-    take_headers(os.path.dirname(path), own)
+    system[""] += of_system
+    take_headers(os.path.dirname(path), own, "")
     code, headers = code.strip("\n"), {}
     if COMMON in seen:
         for name in HARNESS:
             header = cpp.source(f"common/{name}.cuh")
             text, of_system, _ = without_includes(header, end_of_comment(header), True)
-            system += of_system  # the program may rely on each of them
+            system[""] += of_system  # the program may rely on each of them
             headers[f"common/{name}.cuh"] = text.replace("#pragma once\n", "", 1)
     headers = {name: pieces(cpp.source_of(text.encode(), name)) for name, text in {**headers, **parts}.items()}
-    texts = (*system, code, *parts.values())
+    texts = (*(name for names in system.values() for name in names), code, *parts.values())
     libraries = "".join(f" {flag}" for header, flag in LIBRARIES.items() if any(header in text for text in texts))
     comment = source.text(0, begin).rstrip("\n").split("\n")
     comment[1:1] = [f"// {os.path.relpath(path)}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
-    lines = comment + ["", *(f"#include {name}" for name in sorted(set(system))), ""]
+    lines = comment + [""]
+    for condition, names in system.items():
+        includes = [f"#include {name}" for name in sorted(set(names))]
+        lines += [*within(condition, includes), ""] if includes else []
     for name, found in needed(code, headers).items():
         if found:
-            lines += [section(f"of {name}"), "", "\n\n".join(found), ""]
+            lines += [section(f"of {name}"), "", *within(conditions.get(name, ""), ["\n\n".join(found)]), ""]
     lines += [section("the program"), "", code]
     if not any("main" in d.names for d in source.top_level()):
         lines += ["", "// A lab's check calls what stands above.", "int main() {}"]
