@@ -80,9 +80,13 @@ struct Bf16Array {
   }
 };
 
-/// What bulk copies have to know of A, B and C. A and B come in boxes of 64 x 64, rows of 128
-/// bytes, and a warp stores 16 x 64 of C at a time.
-constexpr unsigned kBox = 64, kRowsStored = 16;
+/// A and B come in boxes of 64 x 64, rows of 128 bytes.
+constexpr unsigned kBox = 64;
+
+/// A warp stores 16 x 64 of C at a time.
+constexpr unsigned kRowsStored = 16;
+
+/// What bulk copies have to know of A, B and C.
 struct Maps {
   CUtensorMap a, b, c;
 };
