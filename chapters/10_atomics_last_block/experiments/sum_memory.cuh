@@ -5,7 +5,7 @@
 
 #include "../../../common/common.cuh"
 
-constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
+[[maybe_unused]] constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 
 using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
 

@@ -200,7 +200,10 @@ struct Products {
   }
 };
 
-__global__ void ask_for_groups(bool* has) { *has = ptx::kSm90a; }
+__global__ void ask_for_groups(bool* has) {
+  *has = false;
+  if constexpr (ptx::kSm90a) *has = true;
+}
 bool has_groups() {
   const DeviceArray<bool> has(1);
   ask_for_groups<<<1, 1>>>(has);

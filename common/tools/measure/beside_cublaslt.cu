@@ -96,7 +96,8 @@ float error_of(const TensorProduct& p) {
 
 using Launch = std::function<void()>;
 
-// Milliseconds of each of `ways` in each round.
+// Milliseconds of each of `ways` in each round. `is_warmed`: each is launched once more before it
+// is timed, so that its code and data are as near as when two take turns.
 std::vector<std::vector<double>> take_turns(const std::vector<Launch>& ways, int rounds,
                                             bool is_warmed = false) {
   static std::vector<cudaEvent_t> events;
