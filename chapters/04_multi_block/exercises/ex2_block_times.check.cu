@@ -102,11 +102,12 @@ TEST_CASE("spans are right on SMs whose counters began at different times") {
 
 TEST_CASE("the record of a block spans the work of all its threads") {
   lab::Trials()
-      .sizes({1, 64, 1000, lab::drawn(1001, 4096)})
+      // At the last size a block takes so long that an end noted too early is far too early.
+      .sizes({1, 64, 1000, lab::drawn(100'000, 200'000)})
       .blocks({32, 96, 256, lab::drawn(257, 1024)})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        static const unsigned kGrid = lab::drawn(2, 5);
+        static const unsigned kGrid = lab::drawn(3, 6);
         const std::size_t threads = std::size_t{kGrid} * at.block;
         const std::vector<int> x = lab::ints_of(at);
         std::vector<long long> expected(threads, 0);
@@ -124,7 +125,7 @@ TEST_CASE("the record of a block spans the work of all its threads") {
           const auto before = [](std::uint64_t ns, std::uint64_t other) {
             return std::to_string(other - ns) + " ns before it";
           };
-          bool has_cycles = false;  // of some block about as many as its nanoseconds
+          std::size_t have_cycles = 0;  // threads of blocks with about as many as nanoseconds
           for (std::size_t g = 0; g < threads; ++g) {
             const BlockRecord& r = records[g / at.block];
             const std::string block = "records[" + std::to_string(g / at.block) + "].";
@@ -149,9 +150,11 @@ TEST_CASE("the record of a block spans the work of all its threads") {
                         block + "end_cycles",
                         "after as many cycles as the block's nanoseconds hold",
                         std::to_string(r.end_cycles - r.start_cycles) + " cycles after the start");
-            if (10 * cycles + 20000 > static_cast<double>(r.end_ns - r.start_ns)) has_cycles = true;
+            have_cycles += 10 * cycles + 20000 > static_cast<double>(r.end_ns - r.start_ns);
           }
-          lab::expect(has_cycles, "end_cycles of the records",
+          // Of more than half of the blocks: a thread that the system stops between its two notes
+          // spoils one.
+          lab::expect(2 * have_cycles > threads, "end_cycles of the records",
                       "after the work of all threads, as end_ns is", "noted much earlier");
         };
         earliest = time_on_the_device();
