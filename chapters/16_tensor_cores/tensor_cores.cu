@@ -857,8 +857,8 @@ __device__ void store_part(const typename T::Sums& sums, float* part, const Bf16
   }
 }
 
-// As many clusters of kDown x kAcross blocks as there is room for; each takes every so-manieth
-// item.
+// As many clusters of kDown x kAcross blocks as there is room for. A cluster's next item is as many
+// items on as there are clusters.
 template <class T, unsigned kDown, unsigned kAcross>
 __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     multiply_persistent(const __grid_constant__ CUtensorMap map_a,
