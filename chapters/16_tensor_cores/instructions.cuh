@@ -76,7 +76,7 @@ __device__ inline void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4],
 }
 
 /// mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32: D += A B. A is 16 x 8, B is 8 x 8; a
-/// register holds one element, a float whose 13 lowest bits do not count. With row = lane / 4 and
+/// register holds one element, a float with TF32's 10 bits of fraction. With row = lane / 4 and
 /// column = lane % 4:
 ///   a[0], a[1]: A(row, column), A(row + 8, column); a[2], a[3]: the same at column + 4
 ///   b[0], b[1]: B(column, row), B(column + 4, row); d as above

@@ -543,7 +543,7 @@ __global__ void __launch_bounds__(Large::kGroups* kGroup, 1)
 // ---- producer_consumer -------------------------------------------------------------------------
 
 // A stage is handed to and fro by two barriers. full: its bytes have come. empty: all warps that
-// multiply have read it, those of all kBlocks blocks that its copies come from.
+// multiply have read it, those of all blocks that this one copies to.
 template <class T, unsigned kStagesOfTile>
 struct Ring {
   typename T::Stage stages[kStagesOfTile];
@@ -696,15 +696,15 @@ struct PersistentShared {
   StoreBox store[kWarpsOfTile][kStoreBoxes];
 };
 
-// How tiles are dealt out: `down` x `across` of them, or of pairs where a cluster takes two below
-// each other; each in `parts` parts of its steps, which are items of their own.
+// How tiles are dealt out: `down` x `across` of them, or of what a cluster's blocks take together;
+// each in `parts` parts of its steps, which are items of their own.
 struct Work {
   unsigned down, across, steps, parts;
 
   __host__ __device__ unsigned items() const { return down * across * parts; }
 };
 struct Item {
-  unsigned row, column;         // of tiles or pairs
+  unsigned row, column;         // of tiles, or of clusters' tiles
   unsigned part, first, count;  // steps
 };
 
@@ -857,8 +857,8 @@ __device__ void store_part(const typename T::Sums& sums, float* part, const Bf16
   }
 }
 
-// As many clusters of kDown x kAcross blocks as there is room for; each takes every so-manieth
-// item.
+// As many clusters of kDown x kAcross blocks as there is room for. A cluster's next item is as many
+// items on as there are clusters.
 template <class T, unsigned kDown, unsigned kAcross>
 __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
     multiply_persistent(const __grid_constant__ CUtensorMap map_a,
@@ -950,8 +950,8 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   if constexpr (kBlocks > 1) ptx::cluster_sync();
 }
 
-// A thread for each four elements of a row of C, or what is left of it. Its blocks may start while
-// those of the kernel before still run.
+// A thread for each four elements of a row of C, or what is left of it. Its blocks may start when
+// those of the kernel before have ended, and before that kernel is complete: so they wait.
 constexpr dim3 kBlockOfAdding = {32, 8};
 constexpr unsigned kAddedAtOnce = 4;
 __global__ void add_parts(Bf16Matrix c, const float* sums, unsigned parts) {
@@ -1095,8 +1095,8 @@ void launch_clusters(const TensorProduct& p) {
 }
 #endif
 
-// How many clusters of a kernel run at once: multiprocessors lie in groups of 16 or 18, and no
-// cluster reaches from one group to the next.
+// How many clusters of a kernel run at once: multiprocessors lie in groups, and no cluster reaches
+// from one group to the next.
 template <class T, unsigned kDown, unsigned kAcross>
 unsigned clusters_at_once(const TensorProduct& p) {
   constexpr unsigned kBlocks = kDown * kAcross;
