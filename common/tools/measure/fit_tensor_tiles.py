@@ -10,7 +10,7 @@ tile, give it a row there first. Least squares of the logarithms of predicted ov
 the model count less. A plan counts as much as it is near the best one of its shape, since only these are chosen from.
 
 kMostPerUs is given: fitted with the rest it falls to 7.0e8, and choices are 1 % worse. The numbers of choice.cuh are those
-of `--most-per-us 7.85e8`, which the fastest plans reach.
+of `--most-per-us 7.85e8` (7.9e8 in two digits), which the fastest plans reach.
 """
 
 import argparse
