@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asynchronous copies from global to shared memory: what arrives, and when.
+// Asynchronous copies from global to shared memory: what arrives, and when. Some kernels look on
+// purpose before they have waited, which the race detector would report.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
@@ -83,7 +84,7 @@ __global__ void change_source(int* x, int* seen) {
 /// Thread 0 copies and does not wait before the barrier; the others look.
 __global__ void look_too_early(const int* x, int* seen) {
   __shared__ int tile;
-  tile = 5;
+  if (threadIdx.x == 0) tile = 5;
   __syncthreads();
   if (threadIdx.x == 0) {
     __pipeline_memcpy_async(&tile, x, sizeof(int));

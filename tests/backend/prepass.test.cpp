@@ -443,21 +443,34 @@ TEST_CASE("what a function returns into memory is stored by an assignment of its
   };
   for (const char* const statement :
        {"p[n] = g(n);", "*p = a.b(n) + 1;", "s->a = g<int, 2>(n);", "p[1] = T(a, b)(c);",
-        "if (n < 3) *(p + n) = g(a < b, c);", "s[0].a = -ns::g();"}) {
+        "if (n < 3) *(p + n) = g(a < b, c);", "s[0].a = -ns::g();", "p[n] = n < 3 ? g(n) : a;",
+        "p[n] = n < 3 ? a : n < 4 ? b : g(n);", "p[n] = n < 3 ? n < 2 ? a : g(n) : b;"}) {
     INFO(statement);
     CHECK(is_marked(statement));
   }
   for (const char* const statement :
        {"p[n] = n;", "p[n] = (n + 1) * n;", "T t = g(n);", "t = g(n);", "p[n] = {g(n)};",
         "p[n] == g(n);", "auto [a, b] = g(n);", "auto& [a, b] = g(n);", "p[n] = sizeof(n);",
-        "for (p[0] = g(n); n > 1;) --n;"}) {
+        "p[n] = g(n) ? a : h(n) ? b : c;", "for (p[0] = g(n); n > 1;) --n;"}) {
     INFO(statement);
     const bool first_of_for = std::string(statement).rfind("for", 0) == 0;
     CHECK(is_marked(statement) == first_of_for);
   }
   CHECK(body_of("void host(char* p) { *p = g(); }\n") == "void host(char* p) { *p = g(); }\n");
-  CHECK(has(body_of("C operator*(C, C); __device__ void f(C* p) { *p = p[1] * p[2]; }\n"),
-            "stored("));
+  const auto is_marked_among_operators = [](const std::string& value) {
+    return has(body_of("C operator*(C, C); __device__ void f(C* p) { *p = " + value + "; }\n"),
+               "stored(");
+  };
+  for (const char* const value : {"p[1] * p[2]", "-q", "p[1]", "q == c ? c : q * c", "(q * c)"}) {
+    INFO(value);
+    CHECK(is_marked_among_operators(value));
+  }
+  // Of a constant that only the host has as a variable the address would be taken.
+  for (const char* const value :
+       {"ns::kOne", "kOf<T, 2>", "q.a->b", "q * c > 0 ? ns::kOne : kTwo", "q ? a : -b ? c : d"}) {
+    INFO(value);
+    CHECK(!is_marked_among_operators(value));
+  }
 }
 
 TEST_CASE("a launch may have spaces in its brackets, as some formatters put them") {

@@ -386,7 +386,7 @@ void check_formats(Type type) {
   }
 }
 
-/// Copies a matrix tile by tile, through shared memory, and adds 1.
+/// Copies a matrix tile by tile, through shared memory, and adds 1. Blocks take turns at the rows.
 __global__ void copy_and_add(const __grid_constant__ CUtensorMap from,
                              const __grid_constant__ CUtensorMap to, unsigned rows,
                              unsigned columns, bool swizzle) {
@@ -398,7 +398,7 @@ __global__ void copy_and_add(const __grid_constant__ CUtensorMap from,
   }
   __syncthreads();
   unsigned parity = 0;
-  for (unsigned y = 0; y < rows; y += 32) {
+  for (unsigned y = 32 * blockIdx.x; y < rows; y += 32 * gridDim.x) {
     for (unsigned x = 0; x < columns; x += 64, parity ^= 1) {
       if (threadIdx.x == 0) {
         ptx::mbarrier_expect(&bar, sizeof(tile));
@@ -573,7 +573,7 @@ TEST_CASE("a warp group multiplies factors of each format, and keeps 13 bits of 
 // FEATURE: asynchronous copies: `mbarrier`, bulk tensor copies, by <tensor_instructions.h>
 TEST_CASE("bulk copies bring zeros from outside of a matrix, and store nothing there") {
   for (const bool swizzle : {false, true}) {
-    constexpr unsigned rows = 45, columns = 100, leading = 104;
+    constexpr unsigned rows = 109, columns = 100, leading = 104;
     const auto kind = swizzle ? ptx::Swizzle::k128Bytes : ptx::Swizzle::kNone;
     const auto x = random_numbers(rows * leading, 3);
     const DeviceArray<__nv_bfloat16> d_x(x), d_y(rows * leading);

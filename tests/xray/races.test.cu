@@ -544,6 +544,40 @@ TEST_CASE("what memcpy, memmove and memset do in device code is found") {
   CHECK(copy_of(5) == 5);
 }
 
+namespace {
+
+struct Pair {
+  int first, second;
+};
+__device__ __attribute__((noinline)) int sum_of(Pair pair) { return pair.first + pair.second; }
+
+/// A pair of another warp is passed by value, as it lies in memory or with a name of its own.
+template <bool kNamed>
+__device__ void pass_by_value(int* words) {
+  words[threadIdx.x] = 1;
+  const Pair* const other = reinterpret_cast<const Pair*>(words) + (threadIdx.x + 40) % kBlock / 2;
+  if (kNamed) {
+    const Pair mine = *other;
+    words[kBlock + threadIdx.x] = sum_of(mine);
+  } else {
+    words[kBlock + threadIdx.x] = sum_of(*other);
+  }
+}
+
+}  // namespace
+
+// A limit, which common/cpu/README.md names.
+TEST_CASE("what a call itself reads, to pass an object by value, clang tells and g++ does not") {
+  for (const Memory memory : kEverywhere) {
+    CHECK_FALSE(in<pass_by_value<true>>(memory).empty());
+#if defined(__clang__)
+    CHECK_FALSE(in<pass_by_value<false>>(memory).empty());
+#else
+    CHECK(in<pass_by_value<false>>(memory).empty());
+#endif
+  }
+}
+
 TEST_CASE("a flag needs a fence on both sides") {
   wrong_is_found_and_right_is_not<flag<false, true>, flag<true, true>>("flag", Fault::kSameBlock,
                                                                        kEverywhere);

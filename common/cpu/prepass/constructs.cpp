@@ -607,24 +607,30 @@ class Finder {
   }
 
   // `x[i] = f(y);`, `*p = y.f();`: what a function returns, stored in memory. Where a file defines
-  // operators, `a * b` may call one.
+  // operators, `a * b` may call one. A variable by itself is left alone, also behind a condition:
+  // stored() would take its address, which a constant of the host has not got in device code.
   void read_store(std::size_t i) {
     if (!s_.is(i, "=") || i == 0 || s_.is(i + 1, "{")) return;
     const bool is_element = s_.is(i - 1, "]") && !s_.is_any(s_.match(i - 1) - 1, {"auto", "&"});
     const bool is_member = s_.is_identifier(i - 1) && s_.is_any(i - 2, {".", "->"});
     if (!is_element && !is_member && !begins_with_star(i)) return;
-    bool has_call = has_operators_;
+    bool has_call = false, in_last_part = false;
     std::size_t k = i + 1;
     for (; k < s_.size() && !s_.is_any(k, {";", ",", ")", "}", "]"}); ++k) {
       const std::size_t close = s_.match_angle(k);
       const bool is_called = close != kNone || (s_.is_identifier(k) && !s_.is(k, "sizeof"));
+      const bool is_name =
+          close != kNone || s_.is_identifier(k) || s_.is_any(k, {"::", ".", "->", "?", ":"});
       if (close != kNone) k = close;
-      has_call = has_call || (is_called && s_.is(k + 1, "("));
+      in_last_part =
+          in_last_part || (is_called && s_.is(k + 1, "(")) || (has_operators_ && !is_name);
+      has_call = has_call || (in_last_part && s_.is(k, ":"));
+      if (s_.is_any(k, {"?", ":"})) in_last_part = false;
       if (s_.is_any(k, {"(", "[", "{"}) && s_.match(k) == kNone) return;
       k = s_.skip_brackets(k);
     }
     const bool ends_statement = s_.is(k, ";") || k == s_.size();
-    if (has_call && ends_statement) found_.stores[i] = k - 1;
+    if ((has_call || in_last_part) && ends_statement) found_.stores[i] = k - 1;
   }
 
   // The left side of the assignment at i is `*p`.

@@ -158,6 +158,22 @@ __global__ void many_arrivals(const __grid_constant__ CUtensorMap map, float*) {
 }
 CASE(many_arrivals) { run(many_arrivals, 1); }
 
+// Every lane of two warps arrives where one of each is expected: 64 arrivals for 2.
+// CASE: phase_unheard
+// EXPECT: {file}:{unheard}: error: arrival in an mbarrier's next phase before anybody has waited for the last one in kernel 'phase_unheard'
+// EXPECT: phase 0 has ended after the 2 arrivals that it expects, and no thread has waited for that
+// EXPECT: {file}:{init}: note: initialised here
+__global__ void phase_unheard(const __grid_constant__ CUtensorMap, float*) {
+  __shared__ Shared s;
+  set_up(&s, 2);
+  if (threadIdx.x < 64) {
+    ptx::mbarrier_arrive(&s.full);  // @unheard
+  } else {
+    ptx::mbarrier_wait(&s.full, 0);
+  }
+}
+CASE(phase_unheard) { run(phase_unheard, 96); }
+
 // CASE: wrong_parity
 // EXPECT: {file}:{parity}: error: mbarrier waits for a phase that never ends in kernel 'wrong_parity'
 // EXPECT: in phase 1, of parity 1, 1 of 1 arrivals are missing

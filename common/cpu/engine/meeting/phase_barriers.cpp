@@ -99,6 +99,7 @@ void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCa
 /// unless another thread came before.
 void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   Block* const block = current_block;
+  if (beyond(*barrier, phase) == 1) barrier->is_heard = true;
   CopyQueue& copies = barrier->copies;
   while (!copies.empty() &&
          static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
@@ -123,6 +124,21 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   stop_grid(it);
 }
 
+/// PTX: before anybody arrives in a phase, a wait for the one before has to be over. Who waits for
+/// a parity cannot tell a phase from the second one after it. A thread that still waits when a
+/// phase ends has heard of it here; what is done too early then is a race, if it does harm.
+[[noreturn]] void refuse_unheard(const PhaseBarrier& barrier, const PhaseCall& call) {
+  Report it = report_here(
+      "arrival in an mbarrier's next phase before anybody has waited for the last one",
+      {call.file, call.line}, cudaErrorLaunchFailure,
+      {format("phase %u has ended after the %u arrivals that it expects, and no thread has waited "
+              "for that",
+              barrier.phase - 1, barrier.expected)},
+      "arrive as often as mbarrier_init says, and again when a thread has waited for that phase");
+  it.notes.push_back({barrier.made, "initialised here"});
+  stop_grid(it);
+}
+
 /// Ends the phase if nothing is missing. While nobody waits the copies of an mbarrier's phase have
 /// not come.
 void end_if_complete(PhaseBarrier* barrier, const PhaseCall& call) {
@@ -131,6 +147,7 @@ void end_if_complete(PhaseBarrier* barrier, const PhaseCall& call) {
   if (barrier->bytes > 0) return;
   if (barrier->counts_bytes && barrier->waiting == 0 && !barrier->copies.empty()) return;
   barrier->missing = barrier->expected;
+  barrier->is_heard = std::exchange(barrier->is_awaited, false);
   ++barrier->phase;
   ++current_worker->barriers;
 }
@@ -153,6 +170,7 @@ void wait(PhaseBarrier* barrier, std::uint32_t phase, const PhaseCall& call) {
   ++barrier->waiting;
   if (beyond(*barrier, phase) == 0) end_if_complete(barrier, call);
   if (beyond(*barrier, phase) == 0) {
+    barrier->is_awaited = true;
     Thread* const self = current_thread;
     self->begin_wait(Wait::kPhase, &barrier->phase, phase, call.file, call.line);
     self->pc = call.name;
@@ -187,6 +205,8 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
   barrier->made = {call.file, call.line};
   barrier->counts_bytes = is_of_mbarrier(call);
   barrier->is_fenced = false;
+  barrier->is_awaited = false;
+  barrier->is_heard = true;
   barrier->bytes = 0;
   barrier->waiting = 0;
 }
@@ -203,6 +223,7 @@ std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool dro
     it.notes.push_back({barrier.made, "initialised here"});
     stop_grid(it);
   }
+  if (!barrier.is_heard && barrier.counts_bytes) refuse_unheard(barrier, call);
   barrier.bytes += bytes;
   return arrive(&barrier, static_cast<std::uint32_t>(times), drops, call);
 }

@@ -19,6 +19,8 @@ struct PhaseBarrier {
   Site made{nullptr, 0};      // none: a tile's
   bool counts_bytes = false;  // an mbarrier
   bool is_fenced = false;     // since its init, so that bulk copies may use it
+  bool is_awaited = false;    // somebody waits for this phase
+  bool is_heard = true;       // somebody waits, or has waited, for the phase before
   std::int64_t bytes = 0;  // that are expected in this phase, less those of copies that have begun
   std::uint32_t waiting = 0;  // threads
   CopyQueue copies;
