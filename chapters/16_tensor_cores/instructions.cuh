@@ -263,8 +263,8 @@ __device__ inline void store_wait_read() {
 }
 
 /// fence.proxy.async.shared::cta: what this thread has stored in shared memory is seen by copies
-/// and by wgmma that begin afterwards. They go another way to the memory (the async proxy), which
-/// no barrier waits for.
+/// and by wgmma that begin afterwards. They go another way to the memory (the async proxy), and no
+/// barrier alone shows them what a thread has stored.
 __device__ inline void fence_async() {
   if constexpr (kSm90a) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

@@ -3,7 +3,7 @@
 // C = A * B, row-major: A is m x k, B is k x n, all of BF16; sums are kept in FP32.
 // mma_from_global    a warp multiplies 16 x 16 by 16 x 8 elements, straight from global memory
 // mma_from_shared    a block brings 128 x 32 of A and 32 x 128 of B to shared memory first
-// mma_swizzled       pieces of 16 bytes lie so that no bank conflicts; ldmatrix loads four at once
+// mma_swizzled       pieces of 16 bytes lie so that no bank conflicts; ldmatrix loads 32 at once
 // mma_pipelined      the next three slices are on their way
 // warp_groups        four warps multiply 64 x 16 by 16 x 256, from shared memory (wgmma)
 // bulk_copies        one thread begins copies of whole boxes, and barriers count their bytes (TMA)
@@ -796,7 +796,7 @@ __device__ void copy_a(TurnedOf<kGroupsOfTile, kN>, typename TurnedOf<kGroupsOfT
 }
 
 // 64 rows at a time, in boxes of 16: the warps of a group write them, turned back, and when all
-// have, one thread begins the stores. It arrives last: when those of the time before have read.
+// have, one thread begins the stores. It arrives only when those of the time before have read.
 template <unsigned kGroupsOfTile, unsigned kN>
 __device__ void store_behind(TurnedOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2],
                              PersistentShared<TurnedOf<kGroupsOfTile, kN>>& shared,

@@ -12,7 +12,7 @@
 #include "one_product.cuh"
 
 // A way to draw addends: their exponents lie in low..0 of `top`; some kinds of sums have more to
-// them (see drawn_sum()).
+// them (see Sample).
 struct Draw {
   const char* name;
   int low, top;
