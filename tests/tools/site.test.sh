@@ -318,6 +318,16 @@ told('<!-- guess\n- Many | No.\n- Few | No.\n-->\n', fold)"
 expect_status 0
 expect_output "## A | Before. | **Guess.** How many are left? | <GuessFirst name=\"05_a#a\" asked=\"{'numbers':[{'value':'67','unit':''}]}\"> | 67 of them. | A reason. | The story. | </GuessFirst> |"
 expect_output "asked=\"{'numbers':[{'value':'67','unit':'of'}]}\">"
+test_case "a guess that the site would not make wait is told"
+run node --input-type=module -e "
+import { withGuesses } from '$PWD/common/tools/site/markdown.mjs'
+const complain = (anchor, what) => console.log(anchor, what)
+const guess = '**Guess.** How many are left?\n\n**The number.** 67.\n\n'
+withGuesses('# T\n\n' + guess + '## A\n', '05_a', complain)
+withGuesses('# T\n\n## A\n\n' + guess + guess, '05_a', complain)"
+expect_output 't it stands before the first section'
+expect_output 'a a section has one, with its answer'
+
 test_case "a guess needs a number in its answer, or choices that say why they fail"
 expect_output 'a its answer is no number: give choices, or say where the number stands'
 expect_output 'a "# were" is not in the answer'
@@ -495,6 +505,22 @@ guess_says '.term-box { left: -1px !important }' 'focusin' 'focusless' "at 1280 
 test_case "the look finds what a phone cuts off without saying so"
 guess_says '.more-right { mask-image: none !important } .cards td::before { content: none !important } .panels { display: none !important }' - - \
   "no shade says that it goes on: <pre>" "a cell of a card does not name its column: <td>" "the panels of a figure do not stand below each other: Two halves"
+test_case "the look finds code that sticks out of its fold, a name that is broken in a table, and a number that has become a list"
+page=$built/$chapter/lab_notes.html
+cp "$page" "$scratch/lab_notes.html"
+sed -i.bak 's#<p>End.</p>#<pre style="margin: 0 -30px">x</pre><table><tr><td style="width: 40px; display: block"><code>a_long_name</code></td></tr><tr><td>and words beside it</td></tr></table><ol start="20"><li>So.</li></ol>#' "$page"
+site_sh check
+expect_status 1
+for text in "sticks out of its fold: <pre> x" "a name in a table is broken: <code> a_long_name" "a number with a dot has become a list: 20. So."; do
+  expect_output "$chapter/lab_notes.html: $text"
+done
+cp "$scratch/lab_notes.html" "$page"
+test_case "the look waits where frames come late, as on a busy machine, before it says that a page does not tell where it goes on"
+late='new (class extends ResizeObserver { constructor(f) { super((all) => requestAnimationFrame(() => f(all))) } })('
+{ echo 'window.requestAnimationFrame = (f) => setTimeout(f, 200);'; sed "s#new ResizeObserver(#$late#" "$scratch/theme.js"; } >"$theme"
+expect "late observers" grep -q 'class extends ResizeObserver' "$theme"
+answers 0 "nothing wrong" site_sh check
+cp "$scratch/theme.js" "$theme"
 test_case "the look finds a card that is wider than the screen"
 guess_says '.cards td { width: 900px !important }' - - "a card is wider than the screen: <td>"
 test_case "the look finds a missing page that leads nowhere"

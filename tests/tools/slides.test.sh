@@ -245,7 +245,7 @@ test_case "a picture that only says that it can be explored is found"
 write_deck '<img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2240%22 height=%2240%22/%3E" alt="a figure" data-explore="none" tabindex="0" style="width: 40px; height: 40px; align-self: start">'
 complains_in_a_line 1 "slide 2: a picture cannot be explored" run in_house check
 
-# Thirteen slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
+# Fourteen slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
 {
   printf -- '---\nmarp: true\ntheme: course\n---\n\n# One\n\n<!-- One minute. Good morning, this is the first of them. -->\n'
   slide "$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do printf -- '- point %s\n' "$i"; done)"
@@ -265,6 +265,7 @@ a
   slide '<p style="font-size: 12px">small</p>'
   slide "$(printf '<div style="margin-left: 900px">\n\n'; drawn 'A strip' '####################'; printf '\n</div>')"
   slide '<svg class="picture bars" width="300" height="60" role="img" aria-label="Bars"><rect class="bar" data-from="0" data-length="1" width="100" height="20"/><rect class="bar" data-from="1" data-length="2" x="100" width="100" height="20"/><rect class="bar" width="100" height="20" y="30"/></svg>'
+  slide '![a figure](../chapters/05_sum/figures/a.svg)'
   slide '# No notes' ''
   slide '# Short notes' 'todo'
 } >"$deck"
@@ -288,6 +289,7 @@ finds "text on an image, whose contrast nobody knows" "its contrast is unknown"
 finds "text that the back row cannot read" "is 12 px high: at least 16"
 finds "a picture that runs into the margin" "px past the right margin"
 finds "a bar whose length is not its number" "a bar of 2 is 100.0 px long, and 1 is 100.0 px" 2
+finds "a figure that does not fill the slide that it has for itself" "the class figure is missing"
 finds "a slide without speaker notes" "no speaker notes"
 finds "notes that say nothing" "speaker notes of 4 characters"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens the built site in Chromium and looks at every page, at two widths, light and dark.
+// Opens the built site in Chromium and looks at every page, at four widths, light and dark.
 //
 //   CHROME_PATH=chromium [SHARE=k/n] node check.mjs PACKAGES FOLDER BASE [PAGE...]
 //
@@ -14,13 +14,14 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
 import {
-  badlyDrawn, besideResults, contents, faintText, notForBeginners, notForPhones, resultsShown, tooWide, whatExercisesLack,
+  badlyCut, badlyDrawn, besideResults, contents, faintText, notForBeginners, notForPhones, resultsShown, tooWide, whatExercisesLack,
 } from './look.mjs'
 import { filesBelow } from './pages.mjs'
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
 const NARROW = { width: 390, height: 844 }
+const MIDDLE = { width: 768, height: 1024 }
 const FULL = { width: 1920, height: 1080 }
 const MOST_SCRIPT = 300e3 // bytes, of what a page asks for before anybody searches
 const MOST_AT_FIRST = 300e3 // bytes, of all that the first page loads, packed
@@ -56,13 +57,22 @@ function shareOf(files) {
   return files.filter((file) => !showsFile(file) || number++ % parts === part - 1)
 }
 
+/** Returns when the page is drawn: what observes sizes, to shade or to draw anew, hears of them only then, late on a busy machine. */
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+
+/** Gives an open page another size. */
+async function resize(page, size) {
+  await page.setViewport(size)
+  await drawn(page)
+}
+
 const visit = (page, file) => page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
 
 /** The page of a file, once its scripts run; nothing on it moves by itself. */
 async function open(page, file) {
   await visit(page, file)
   await page.waitForFunction('document.querySelector("#app").__vue_app__ !== undefined', { timeout: 20000 })
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  await drawn(page)
   await page.addStyleTag({ content: STILL })
 }
 
@@ -74,7 +84,7 @@ async function withoutScripts(page, file, look) {
 }
 
 async function lookAtWidth(page, where, size) {
-  await page.setViewport(size)
+  await resize(page, size)
   const wide = await page.evaluate(tooWide)
   if (wide) complain(where, wide, `${size.width} px`)
 }
@@ -110,7 +120,7 @@ async function lookAtGuesses(page, file) {
   await shown('on paper', (_, quiz) => !quiz)
   await page.emulateMediaType('screen')
   for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
-  await page.setViewport(WIDE)
+  await resize(page, WIDE)
   await lookAtContrast(page, file, WIDE.width)
 
   // By keyboard: the key that moves the focus leads from the field to both buttons.
@@ -144,7 +154,7 @@ async function lookAtGuesses(page, file) {
   for (const [i, question] of (await page.$$('.guess-first')).entries()) await answer(page, question, (what) => complain(file, `guess ${i + 1}: ${what}`))
   await shown('after all were answered', () => true)
   for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
-  await page.setViewport(WIDE)
+  await resize(page, WIDE)
   await lookAtContrast(page, file, WIDE.width)
   const answers = await page.evaluate(besideResults)
   await open(page, file)
@@ -255,7 +265,7 @@ async function lookAtFigures(page, file) {
         await moves('a press on the drawing', press(0.9, 0.2), press(0.3, 0.6))
       }
       for (const size of [NARROW, WIDE]) {
-        await page.setViewport(size)
+        await resize(page, size)
         for (const end of ['Home', 'End']) {
           for (const { part } of sliders) {
             if (!(await part.isVisible())) continue
@@ -285,7 +295,7 @@ async function lookAtFigures(page, file) {
 
 /** On a phone the sliders are seen above what they change, also when its end has come to the middle of the screen. */
 async function stayInSight(page, file, figure, number) {
-  await page.setViewport(NARROW)
+  await resize(page, NARROW)
   const are = await figure.evaluate(async (f) => {
     scrollBy(0, f.shadowRoot.querySelector('svg').getBoundingClientRect().bottom - 0.5 * innerHeight)
     await new Promise((done) => requestAnimationFrame(done))
@@ -293,7 +303,7 @@ async function stayInSight(page, file, figure, number) {
     return height === 0 || (top >= 0 && bottom <= innerHeight)
   })
   if (!are) complain(file, `figure ${number + 1}: its sliders are out of sight at the end of what they change`)
-  await page.setViewport(WIDE)
+  await resize(page, WIDE)
 }
 
 /** What plays goes on by itself, and stays when it is stopped. */
@@ -353,15 +363,17 @@ async function lookAtTerms(page, file) {
     else if (text && !is.inside) complain(file, `${when} the sentence of the first term leaves the window`)
   }
   for (const size of [WIDE, NARROW]) {
-    await page.setViewport(size)
+    await resize(page, size)
     await page.evaluate(() => document.activeElement.blur())
     await link.focus()
+    await drawn(page) // scrolled to, it moves its sentence
     await expect(`at ${size.width} px, with the focus on it,`, sentence)
     await page.keyboard.press('Escape')
     await expect(`at ${size.width} px, after Escape,`, '')
   }
-  await page.setViewport(WIDE)
+  await resize(page, WIDE)
   await link.hover()
+  await drawn(page)
   await expect('under the pointer', sentence)
   await page.evaluate(() => document.activeElement.blur())
   await page.mouse.move(0, 0)
@@ -394,8 +406,9 @@ async function lookAtPage(page, file) {
   })
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
-  for (const size of [FULL, WIDE, NARROW]) {
+  for (const size of [FULL, WIDE, MIDDLE, NARROW]) {
     await lookAtWidth(page, file, size)
+    for (const problem of await page.evaluate(badlyCut)) complain(file, problem, `${size.width} px`)
     // Text is as faint at any width: what only a phone shows is around the page, the same on all.
     if (size === NARROW) for (const problem of await page.evaluate(notForPhones)) complain(file, problem, `${size.width} px`)
     if (size === WIDE || /^index\.html$|^chapters\/[^/]*\/index\.html$/.test(file)) await lookAtContrast(page, file, size.width)
@@ -544,6 +557,6 @@ for (const [message, { pages, when }] of problems) {
 }
 if (problems.size === 0) {
   const of = looked.size < files.length ? `${looked.size} of ${files.length}` : looked.size
-  console.log(`  looked at ${of} pages at ${NARROW.width}, ${WIDE.width} and ${FULL.width} px, light and dark: nothing wrong`)
+  console.log(`  looked at ${of} pages at ${NARROW.width}, ${MIDDLE.width}, ${WIDE.width} and ${FULL.width} px, light and dark: nothing wrong`)
 }
 process.exitCode = problems.size === 0 ? 0 : 1

@@ -49,9 +49,9 @@ export default defineConfig({
       md.block.ruler.disable(NOT_ON_GITHUB, true)
       md.inline.ruler.disable(NOT_ON_GITHUB, true)
       cards(md)
-      // The page becomes a template of Vue's, where two braces are more than text.
+      // The page becomes a template of Vue's, where two braces are more than text. No line begins with a number's %.
       const text = md.renderer.rules.text
-      md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;')
+      md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;').replace(/(\d) %/g, '$1\u00a0%')
       // The title of a link to the glossary is the term's sentence (prepare.mjs), which theme/terms.mjs shows.
       const open = md.renderer.rules.link_open
       md.renderer.rules.link_open = (tokens, i, ...rest) => {

@@ -13,6 +13,9 @@ export function contents() {
     if (isText ? !image.alt.trim() : !image.hasAttribute('alt')) problems.push(`image ${source} has no text alternative`)
   }
   if (document.querySelectorAll('main h1').length !== 1) problems.push('not exactly one heading of the first level')
+  for (const list of document.querySelectorAll('main ol[start]')) {
+    if (list.children.length === 1) problems.push(`a number with a dot has become a list: ${list.start}. ${excerpt(list.textContent)}`)
+  }
   const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let text = words.nextNode(); text; text = words.nextNode()) {
     if (!text.parentElement.closest('pre, code, script') && text.data.includes('<!--')) problems.push('a comment shows')
@@ -107,11 +110,14 @@ export function badlyDrawn(figure) {
   const over = words.filter(({ box: a }, i) =>
     words.slice(0, i).some(({ box: b }) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2),
   )
-  return [...out.slice(0, 1).map(({ e }) => `sticks out: <${e.nodeName}> ${e.textContent}`), ...over.map(({ e }) => `"${e.textContent}" lies over other words`)]
+  const paints = (selector) => boxes(selector).map(({ e }) => getComputedStyle(e).getPropertyValue('--paint')).filter(Boolean)
+  const named = new Set(paints('.legend i'))
+  const nameless = named.size > 0 && paints('svg rect').some((paint) => !named.has(paint)) ? ['a colour of its boxes is not in the legend'] : []
+  return [...nameless, ...out.slice(0, 1).map(({ e }) => `sticks out: <${e.nodeName}> ${e.textContent}`), ...over.map(({ e }) => `"${e.textContent}" lies over other words`)]
 }
 
-/** What a narrow screen does not get of what is wider: boxes that scroll and do not say so, tables and figures that are not laid out anew. */
-export function notForPhones() {
+/** What is cut at a width: boxes that scroll and do not say so, code that sticks out of its fold, names that are broken in a table. */
+export function badlyCut() {
   const problems = []
   const excerpt = (element) => `<${element.nodeName.toLowerCase()}> ${element.textContent.trim().replace(/\s+/g, ' ').slice(0, 40)}`
   const shows = (element) => element.checkVisibility({ visibilityProperty: true })
@@ -120,6 +126,23 @@ export function notForPhones() {
     if (getComputedStyle(box).maskImage === 'none') problems.push(`no shade says that it goes on: ${excerpt(box)}`)
     if (box.tabIndex !== 0) problems.push(`the keyboard cannot scroll it: ${excerpt(box)}`)
   }
+  for (const code of document.querySelectorAll('.vp-doc details pre')) {
+    const [box, fold] = [code, code.closest('details')].map((e) => e.getBoundingClientRect())
+    if (box.width > 0 && (box.left < fold.left || box.right > fold.right)) problems.push(`sticks out of its fold: ${excerpt(code)}`)
+  }
+  for (const code of document.querySelectorAll('.vp-doc td code')) {
+    const [...lines] = code.getClientRects()
+    const whole = lines.reduce((sum, { width }) => sum + width, 0)
+    if (lines.length > 1 && /^\w+$/.test(code.textContent) && whole < code.closest('table').clientWidth) problems.push(`a name in a table is broken: ${excerpt(code)}`)
+  }
+  return problems
+}
+
+/** What a narrow screen does not get of what is wider: tables and figures that are not laid out anew. */
+export function notForPhones() {
+  const problems = []
+  const excerpt = (element) => `<${element.nodeName.toLowerCase()}> ${element.textContent.trim().replace(/\s+/g, ' ').slice(0, 40)}`
+  const shows = (element) => element.checkVisibility({ visibilityProperty: true })
   for (const table of document.querySelectorAll('table.cards')) {
     const cells = [...table.querySelectorAll('td:not(:first-child, :empty)')].filter(shows)
     const nameless = cells.find((cell) => getComputedStyle(cell, '::before').content !== `"${cell.dataset.column}"`)

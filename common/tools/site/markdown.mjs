@@ -187,6 +187,7 @@ export function questionForm(lines, answer) {
   return { numbers }
 }
 
+const BEGINS = /^(?:\*\*Guess\.\*\*|<details><summary><b>Guess\.<\/b>)/gm
 const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
 
 /** The sections of level 2: { title, anchor, at, text }. */
@@ -224,11 +225,14 @@ export function guessIn(section) {
  * A lesson whose results wait: what follows a guess, to the end of its section, stands in a <GuessFirst>, an
  * element of theme/guess.mjs that shows it when the reader has guessed. A fold of the guess is opened there. A guess
  * is compared with a number that the question's words or a comment before it tell, or is one of the comment's choices;
- * `complain(anchor, what)` hears of one that is neither.
+ * `complain(anchor, what)` hears of one that is neither, and of one that would wait for nobody.
  */
 export function withGuesses(markdown, chapter, complain) {
+  const opening = markdown.slice(0, sections(markdown)[0]?.at)
+  if (opening.match(BEGINS)) complain(headings(markdown)[0].anchor, 'it stands before the first section')
   return withSections(markdown, ({ anchor, text }) => {
     const guess = guessIn(text)
+    if ((text.match(BEGINS)?.length ?? 0) > (guess ? 1 : 0)) complain(anchor, 'a section has one, with its answer')
     if (!guess) return text
     const comment = /(<!--\s*guess\b(?:(?!-->)[\s\S])*-->)\s*$/.exec(guess.before)
     const said = guess.rest.slice(guess.number, guess.why)

@@ -4,7 +4,7 @@
 //   CHROME_PATH=... node check.mjs PACKAGES DECK.html...
 //
 // PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
-// a bar whose length is not its number, text too small or of too little contrast, an image that does not load
+// a bar whose length is not its number, a figure that could be larger, text too small or of too little contrast, an image that does not load
 // or has no text alternative, a slide without speaker notes, a picture that does not open, change or show large words
 // when it is explored, or does not show that it can be, a message on the console, and anything fetched from elsewhere than the file itself.
 import { basename, resolve } from 'node:path'
@@ -81,6 +81,9 @@ function lookAtSlide(index, limits) {
     if (text?.matches('text.in-bar') && text.getBBox().width > width) found.push(`${excerpt(text)} is wider than its bar`)
   }
 
+  const parts = [...section.children].filter((part) => !part.matches('h1, header, footer, button.explore'))
+  const isFigureAlone = parts.length === 1 && parts[0].matches('p:has(> img:only-child:not([style]))') && !parts[0].textContent.trim()
+  if (isFigureAlone && !section.matches('.figure')) found.push('a figure that has the slide for itself does not fill it: the class figure is missing')
   for (const image of section.querySelectorAll('img')) {
     if (!image.complete || image.naturalWidth === 0) found.push(`an image does not load: ${image.src.slice(0, 60)}`)
     if (!image.alt.trim()) found.push('an image without a text alternative')

@@ -44,7 +44,7 @@ function bar(y, width, share, name) {
 }
 
 export const coalescing = {
-  legend: () => [['used', 'what a lane asks for'], ['moved', 'what its sector brings besides']],
+  legend: () => [['used', 'what a lane asks for'], ['odd', 'lanes of every second sector'], ['moved', 'what its sector brings besides']],
   controls: ({ strides, offsets }) => [
     { name: 'stride', label: 'Stride', values: strides, show: (v) => plural(v, 'int') },
     { name: 'offset', label: 'Offset', values: offsets, show: (v) => plural(v, 'int') },

@@ -27,14 +27,15 @@ export function guessed(text, unit) {
   return Number(digits) * scale(match[2], unit)
 }
 
-/** How far a guess is from the right value, in words; `exact` says that there is nothing between. */
-function factor(guess, value, exact) {
-  if (guess === value) return exact
-  if (!(guess > 0) || !(value > 0)) return `the guess is too ${guess > value ? 'high' : 'low'}`
-  const size = Math.max(guess, value) / Math.min(guess, value)
+/** How far a number is from the right value, in words: `exact` says that there is nothing between, `it` what the number is. */
+function factor(number, value, { exact, it }) {
+  if (number === value) return exact
+  const side = `the ${it} is too ${number > value ? 'high' : 'low'}`
+  if (!(number > 0) || !(value > 0)) return side
+  const size = Math.max(number, value) / Math.min(number, value)
   if (size < 1.005) return exact
   const digits = size < 10 ? size.toPrecision(size < 1.1 ? 3 : 2) : Math.round(size).toLocaleString('en')
-  return `${digits}, the guess is too ${guess > value ? 'high' : 'low'}`
+  return `${digits}, ${side}`
 }
 
 const shown = (value) => (Number(value) >= 1000 ? Number(value).toLocaleString('en') : value)
@@ -53,7 +54,7 @@ function numberOf({ value, unit = '', label = '' }, id, alone, words) {
       return [
         pair(label ? `${label}: ${words.your.toLowerCase()}` : words.your, typed),
         pair(words.right, `${shown(value)} ${unit}`.trim()),
-        pair('Factor between', factor(guessed(text, unit), Number(value), words.exact)),
+        pair('Factor between', factor(guessed(text, unit), Number(value), words)),
       ]
     },
     right: () => pair(label || words.right, `${shown(value)} ${unit}`.trim()),
@@ -68,8 +69,8 @@ function alphabetical(choices) {
 
 // What a guess and a question of the quiz say.
 const WORDS = {
-  guess: { your: 'Your guess', right: 'It is', is: 'It is', exact: '1', others: 'Others might think', again: 'Guess again', group: 'Guess and result' },
-  quiz: { your: 'Your answer', right: 'Right', is: 'Right', exact: '1', others: 'Why the others fail', again: 'Answer again', group: 'Answer and explanation' },
+  guess: { it: 'guess', your: 'Your guess', right: 'It is', is: 'It is', exact: '1', others: 'Others might think', again: 'Guess again', group: 'Guess and result' },
+  quiz: { it: 'answer', your: 'Your answer', right: 'Right', is: 'Right', exact: '1', others: 'Why the others fail', again: 'Answer again', group: 'Answer and explanation' },
 }
 
 /**
