@@ -51,6 +51,10 @@ constexpr Refused kRefused[] = {
      {"cudaGraphMemcpyNodeSetParams cudaGraphMemcpyNodeGetParams cudaGraphExecMemcpyNodeSetParams "
       "cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphMemcpyNodeSetParamsFromSymbol "
       "cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemcpyNodeSetParamsFromSymbol"}},
+    {"no new parameters of fills and host functions but by cudaGraphExecMemsetNodeSetParams and "
+     "its like",
+     {"cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams cudaGraphHostNodeGetParams "
+      "cudaGraphHostNodeSetParams"}},
     {"no copies of symbols as nodes of graphs: cudaGetSymbolAddress and cudaGraphAddMemcpyNode1D",
      {"cudaGraphAddMemcpyNodeToSymbol cudaGraphAddMemcpyNodeFromSymbol"}},
     {"no other events for nodes that record or wait for one: add the node anew",

@@ -40,7 +40,6 @@ using cudaStreamCallback_t = void(CUDART_CB*)(cudaStream_t stream, cudaError_t s
 #define cudaEventBlockingSync 0x01
 #define cudaEventDisableTiming 0x02
 #define cudaEventInterprocess 0x04
-#define cudaEventRecordDefault 0x00
 #define cudaEventWaitDefault 0x00
 
 #define cudaDeviceScheduleAuto 0x00
@@ -108,9 +107,6 @@ struct cudaLaunchAttribute {
 #define cudaMemAttachGlobal 0x01
 #define cudaMemAttachHost 0x02
 #define cudaMemAttachSingle 0x04
-
-#define cudaOccupancyDefault 0x00
-#define cudaOccupancyDisableCachingOverride 0x01
 
 #define cudaCpuDeviceId (-1)
 #define cudaInvalidDeviceId (-2)

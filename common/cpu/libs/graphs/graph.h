@@ -18,9 +18,6 @@ struct NodeContents {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   Work work;
   CUevent_st* event = nullptr;  // of a node that records an event or waits for one
-  // What the program may ask for.
-  cudaMemsetParams memset{};
-  cudaHostNodeParams host{};
 };
 
 /// A capture, from cudaStreamBeginCapture to cudaStreamEndCapture.

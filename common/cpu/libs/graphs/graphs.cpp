@@ -255,16 +255,13 @@ int set_fill(NodeContents* node, const cudaMemsetParams* p, const char* call, Si
     });
     if (error == 0) node->work.arguments = pattern;  // as long as the copy may run
   }
-  if (error == 0) node->memset = *p;
   return error;
 }
 
 int set_host(NodeContents* node, const cudaHostNodeParams* p) {
   if (node == nullptr || p == nullptr) return cudaErrorInvalidValue;
-  const int error = record_work(
+  return record_work(
       node, [&](cudaStream_t stream) { return cudaLaunchHostFunc(stream, p->fn, p->userData); });
-  if (error == 0) node->host = *p;
-  return error;
 }
 
 int set_copy(NodeContents* node, void* destination, const void* source, std::size_t bytes,
@@ -420,39 +417,6 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destinati
   CUDA_CPU_BEGIN_CALL();
   return finish(set_copy(of_type(node, cudaGraphNodeTypeMemcpy), destination, source, bytes, kind,
                          "cudaGraphMemcpyNodeSetParams1D", site));
-}
-
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeMemset) == nullptr) {
-    return finish(cudaErrorInvalidValue);
-  }
-  // A captured one does not say.
-  if (node->memset.dst == nullptr) return finish(cudaErrorNotSupported);
-  *parameters = node->memset;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
-                                         Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_fill(of_type(node, cudaGraphNodeTypeMemset), parameters,
-                         "cudaGraphMemsetNodeSetParams", site));
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeHost) == nullptr) {
-    return finish(cudaErrorInvalidValue);
-  }
-  if (node->host.fn == nullptr) return finish(cudaErrorNotSupported);
-  *parameters = node->host;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_host(of_type(node, cudaGraphNodeTypeHost), parameters));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {

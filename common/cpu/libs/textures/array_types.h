@@ -92,13 +92,7 @@ struct cudaResourceDesc {
 };
 
 /// A view with another format is not supported; the pointer to one must be null.
-enum cudaResourceViewFormat { cudaResViewFormatNone = 0 };
-struct cudaResourceViewDesc {
-  cudaResourceViewFormat format;
-  size_t width, height, depth;
-  unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
-  unsigned int reserved[16];
-};
+struct cudaResourceViewDesc;
 
 /// A copy between two arrays or pitched pointers, as cudaMemcpy3D takes it. Positions and the
 /// extent count elements where an array takes part, else bytes.
