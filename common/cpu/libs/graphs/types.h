@@ -38,13 +38,7 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeGraph = 4,
   cudaGraphNodeTypeEmpty = 5,
   cudaGraphNodeTypeWaitEvent = 6,
-  cudaGraphNodeTypeEventRecord = 7,
-  cudaGraphNodeTypeExtSemaphoreSignal = 8,
-  cudaGraphNodeTypeExtSemaphoreWait = 9,
-  cudaGraphNodeTypeMemAlloc = 10,
-  cudaGraphNodeTypeMemFree = 11,
-  cudaGraphNodeTypeConditional = 13,
-  cudaGraphNodeTypeCount
+  cudaGraphNodeTypeEventRecord = 7
 };
 
 struct cudaKernelNodeParams {
@@ -83,14 +77,8 @@ enum cudaGraphInstantiateFlags {
 
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
-  cudaGraphExecUpdateError = 1,
   cudaGraphExecUpdateErrorTopologyChanged = 2,
-  cudaGraphExecUpdateErrorNodeTypeChanged = 3,
-  cudaGraphExecUpdateErrorFunctionChanged = 4,
-  cudaGraphExecUpdateErrorParametersChanged = 5,
-  cudaGraphExecUpdateErrorNotSupported = 6,
-  cudaGraphExecUpdateErrorUnsupportedFunctionChange = 7,
-  cudaGraphExecUpdateErrorAttributesChanged = 8
+  cudaGraphExecUpdateErrorNodeTypeChanged = 3
 };
 struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result;
