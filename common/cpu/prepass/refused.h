@@ -47,8 +47,9 @@ constexpr Refused kRefused[] = {
     {"no conditional nodes of graphs",
      {"cudaGraphConditionalHandleCreate cudaGraphSetConditional", "cudaGraphConditionalHandle"}},
     {"no launches of graphs by device code", {"cudaGetCurrentGraphExec"}},
-    {"no other new parameters for copies than those of cudaGraphMemcpyNodeSetParams1D",
+    {"no other new parameters for copies than those of cudaGraphExecMemcpyNodeSetParams1D",
      {"cudaGraphMemcpyNodeSetParams cudaGraphMemcpyNodeGetParams cudaGraphExecMemcpyNodeSetParams "
+      "cudaGraphMemcpyNodeSetParams1D "
       "cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphMemcpyNodeSetParamsFromSymbol "
       "cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemcpyNodeSetParamsFromSymbol"}},
     {"no new parameters of fills and host functions but by cudaGraphExecMemsetNodeSetParams and "
@@ -61,6 +62,11 @@ constexpr Refused kRefused[] = {
      {"cudaGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeSetEvent "
       "cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent "
       "cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent"}},
+    {"no captures into a graph that there is, and none whose order a program changes: make a child "
+     "graph of what was captured",
+     {"cudaStreamBeginCaptureToGraph cudaStreamUpdateCaptureDependencies"}},
+    {"no mode of capture for a thread: cudaStreamBeginCapture takes that of the capture",
+     {"cudaThreadExchangeStreamCaptureMode"}},
     {"no nodes that are switched off", {"cudaGraphNodeSetEnabled cudaGraphNodeGetEnabled"}},
     {"no other child graph for a node: update the whole graph with cudaGraphExecUpdate",
      {"cudaGraphExecChildGraphNodeSetParams"}},

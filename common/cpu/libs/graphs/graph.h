@@ -23,8 +23,7 @@ struct NodeContents {
 /// A capture, from cudaStreamBeginCapture to cudaStreamEndCapture.
 struct Capture {
   unsigned long long id = 0;
-  CUgraph_st* graph = nullptr;
-  bool owns_graph = true;  // until it ends; false if the program gave the graph
+  CUgraph_st* graph = nullptr;  // its own until it ends
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread;
   CUstream_st* origin = nullptr;

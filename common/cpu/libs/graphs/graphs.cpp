@@ -41,12 +41,24 @@ void drop(Nodes* nodes, const Node* node) {
   nodes->erase(std::remove(nodes->begin(), nodes->end(), node), nodes->end());
 }
 
+/// Whether a program names nodes of this graph, each once.
+bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes, std::size_t count) {
+  if (!is_graph(graph) || (count > 0 && nodes == nullptr)) return false;
+  std::set<const Node*> seen;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_node(nodes[i]) || nodes[i]->graph != graph || !seen.insert(nodes[i]).second) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Adds a node for a program. `make` says what it does.
 template <class Make>
 cudaError_t add(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* after,
                 std::size_t count, cudaGraphNodeType type, Make make) {
   CUDA_CPU_BEGIN_CALL();
-  if (made == nullptr || !are_dependencies(graph, after, nullptr, count)) {
+  if (made == nullptr || !are_dependencies(graph, after, count)) {
     return finish(cudaErrorInvalidValue);
   }
   NodeContents contents{type, {}};
@@ -167,19 +179,6 @@ Node* add_node(CUgraph_st* graph, NodeContents contents, const cudaGraphNode_t* 
   for (Node* const one : node->after) one->before.push_back(node);
   if (is_graph(graph)) handles<Node>().add(node);
   return node;
-}
-
-bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
-                      const cudaGraphEdgeData* edges, std::size_t count) {
-  if (!is_graph(graph) || (count > 0 && nodes == nullptr)) return false;
-  std::set<const Node*> seen;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!is_node(nodes[i]) || nodes[i]->graph != graph || !seen.insert(nodes[i]).second) {
-      return false;
-    }
-    if (edges != nullptr && !is_plain(edges[i])) return false;
-  }
-  return true;
 }
 
 void copy_graph(const CUgraph_st& from, CUgraph_st* to) {
@@ -409,14 +408,6 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
   CUDA_CPU_BEGIN_CALL();
   return finish(set_kernel(of_type(node, cudaGraphNodeTypeKernel), parameters, node,
                            "cudaGraphKernelNodeSetParams", site));
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
-                                           const void* source, size_t bytes, cudaMemcpyKind kind,
-                                           Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_copy(of_type(node, cudaGraphNodeTypeMemcpy), destination, source, bytes, kind,
-                         "cudaGraphMemcpyNodeSetParams1D", site));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {

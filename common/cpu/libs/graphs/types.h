@@ -25,10 +25,6 @@ enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusActive = 1,
   cudaStreamCaptureStatusInvalidated = 2
 };
-enum cudaStreamUpdateCaptureDependenciesFlags {
-  cudaStreamAddCaptureDependencies = 0,
-  cudaStreamSetCaptureDependencies = 1
-};
 
 enum cudaGraphNodeType {
   cudaGraphNodeTypeKernel = 0,
