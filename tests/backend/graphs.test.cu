@@ -445,7 +445,7 @@ TEST_CASE("a clone is a graph of its own with the same nodes") {
   CHECK(*x.p == 8);
 }
 
-TEST_CASE("a capture tells its graph and what comes next in it, and takes nodes of the program") {
+TEST_CASE("a capture tells its graph and what comes next in it") {
   const Array log(16);
   const Stream stream;
   const Graph graph(captured(stream.s, [&] {
@@ -460,39 +460,11 @@ TEST_CASE("a capture tells its graph and what comes next in it, and takes nodes 
     CHECK(status == cudaStreamCaptureStatusActive);
     CHECK(id != 0);
     REQUIRE(count == 1);
-    int* x = log.p;
-    int value = 2;
-    void* arguments[] = {&x, &value};
-    cudaKernelNodeParams p{};
-    p.func = (void*)append;
-    p.gridDim = p.blockDim = 1;
-    p.kernelParams = arguments;
+    std::size_t nodes = 1;
     cudaGraphNode_t node = nullptr;
-    CHECK(cudaGraphAddKernelNode(&node, made, last, count, &p) == cudaSuccess);
-    CHECK(cudaStreamUpdateCaptureDependencies(stream.s, &node, nullptr, 1,
-                                              cudaStreamSetCaptureDependencies) == cudaSuccess);
-    append<<<1, 1, 0, stream.s>>>(log.p, 3);
+    CHECK(cudaGraphGetNodes(made, &node, &nodes) == cudaSuccess);
+    CHECK(node == last[0]);
   }));
-  const Ready ready(graph);
-  run(ready);
-  CHECK(logged(log) == std::vector<int>{1, 2, 3});
-}
-
-TEST_CASE("a capture can go on in a graph that there is") {
-  const Array log(16);
-  const Stream stream;
-  const Graph graph;
-  const cudaGraphNode_t first = add_kernel(graph, {}, (void*)append, log.p, 1);
-  CHECK(cudaStreamBeginCaptureToGraph(stream.s, graph.g, &first, nullptr, 1,
-                                      cudaStreamCaptureModeGlobal) == cudaSuccess);
-  append<<<1, 1, 0, stream.s>>>(log.p, 2);
-  cudaGraph_t same = nullptr;
-  CHECK(cudaStreamEndCapture(stream.s, &same) == cudaSuccess);
-  CHECK(same == graph.g);
-  CHECK(edges_of(graph) == 1);
-  const Ready ready(graph);
-  run(ready);
-  CHECK(logged(log) == std::vector<int>{1, 2});
 }
 
 TEST_CASE("the mode of a capture says which thread may still allocate") {
@@ -514,14 +486,6 @@ TEST_CASE("the mode of a capture says which thread may still allocate") {
   CHECK(code_of_other_thread(cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported);
   CHECK(code_of_other_thread(cudaStreamCaptureModeThreadLocal) == cudaSuccess);
   CHECK(code_of_other_thread(cudaStreamCaptureModeRelaxed) == cudaSuccess);
-  // A thread may say that it knows what it does.
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  CHECK(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
-  CHECK(mode == cudaStreamCaptureModeGlobal);
-  int* x = nullptr;
-  const Graph graph(captured(stream.s, [&] { CHECK(cudaMalloc(&x, 4) == cudaSuccess); }));
-  CHECK(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
-  CHECK(cudaFree(x) == cudaSuccess);
 }
 
 TEST_CASE("a long graph that is launched often") {

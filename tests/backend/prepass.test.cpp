@@ -803,12 +803,12 @@ TEST_CASE("tools are told all tokens, those of directives and of what is left ou
   const Scratch scratch;
   const std::string in = scratch / "in.cu";
   write(in, "\xEF\xBB\xBF#if 0\na\n#endif\n/* b */ 1'0 \"c\" 'd';\n");
-  CHECK(run_prepass("--tokens", in).output ==
+  CHECK(run_prepass("--declarations", in).output ==
         "{\"tokens\":[[\"i\",1,3],[\"n\",4,5],[\"i\",6,7],[\"i\",9,14],"
         "[\"n\",23,26],[\"s\",27,30],[\"c\",31,34],[\"p\",34,35]],"
-        "\"directives\":[[0,5],[8,14]]}\n");
+        "\"directives\":[[0,5],[8,14]],\"declarations\":[[\"other\",23,35,[],null]]}\n");
   write(in, "int a;\n/* never closed");
-  const Result unclosed = run_prepass("--tokens", in);
+  const Result unclosed = run_prepass("--declarations", in);
   CHECK(unclosed.status == 1);
   CHECK(has(unclosed.output, "in.cu:2: error: "));
 }
@@ -852,7 +852,7 @@ TEST_CASE("literals and comments that never end cost no more than their length")
     write(in, text + "\n");
     const auto start = std::chrono::steady_clock::now();
     run_prepass(in, scratch / "out.cu");
-    run_prepass("--tokens", in);
+    run_prepass("--declarations", in);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     CAPTURE(piece);
     CHECK(took.count() < 10);  // every literal tried to the end of the line: two minutes

@@ -140,7 +140,7 @@ class Declarations {
 
 }  // namespace
 
-std::string listing(const LexedFile& file, bool has_declarations) {
+std::string listing(const LexedFile& file) {
   static const char kKinds[] = "inscp";
   std::string text = "{\"tokens\":[";
   for (const Token& token : file.all_tokens) {
@@ -153,9 +153,7 @@ std::string listing(const LexedFile& file, bool has_declarations) {
     if (text.back() != '[') text += ',';
     text += pair_of(directive.begin, directive.end);
   }
-  text += ']';
-  if (has_declarations) text += ",\"declarations\":[" + Declarations(file).list() + ']';
-  return text + "}\n";
+  return text + "],\"declarations\":[" + Declarations(file).list() + "]}\n";
 }
 
 }  // namespace prepass

@@ -3,7 +3,7 @@
 //
 //   prepass [--define=NAME=VALUE...] IN OUT FOLDER...
 //   prepass --into=TREE FILE...
-//   prepass --tokens FILE..., or --declarations FILE...
+//   prepass --declarations FILE...
 //
 // FOLDER: where IN's headers are looked for, beside its own. NAME: a macro from the compiler's
 // command line. TREE: gets each FILE under its own path, so that one
@@ -216,14 +216,14 @@ int rewrite_file(const std::string& in_path, const std::string& out_path,
 }
 
 /// Prints what stands in the file at `path`; 1, after a message, if that fails.
-int list_file(const std::string& path, bool has_declarations) {
+int list_file(const std::string& path) {
   std::string text;
   if (!read_file(path, &text)) {
     std::fprintf(stderr, "prepass: cannot read %s: %s\n", path.c_str(), std::strerror(errno));
     return 1;
   }
   try {
-    text = prepass::listing(prepass::lex(text), has_declarations);
+    text = prepass::listing(prepass::lex(text));
   } catch (const prepass::SourceError& error) {
     std::fprintf(stderr, "%s:%d: error: %s\n", path.c_str(), error.line, error.what());
     return 1;
@@ -248,12 +248,9 @@ int main(int argc, char** argv) {
     }
     return failed;
   }
-  const bool has_declarations = argc > 1 && arguments[0] == "--declarations";
-  if (has_declarations || (argc > 1 && arguments[0] == "--tokens")) {
+  if (argc > 1 && arguments[0] == "--declarations") {
     int failed = 0;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-      failed |= list_file(arguments[i], has_declarations);
-    }
+    for (std::size_t i = 1; i < arguments.size(); ++i) failed |= list_file(arguments[i]);
     return failed;
   }
   std::string defines;
@@ -268,7 +265,7 @@ int main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: prepass [--define=NAME=VALUE...] IN OUT FOLDER..., prepass --into=TREE FILE..., or "
-        "prepass --tokens FILE...\n");
+        "prepass --declarations FILE...\n");
     return 2;
   }
   return rewrite_file(at[0], at[1], {at + 2, arguments.end()}, defines);

@@ -47,16 +47,26 @@ constexpr Refused kRefused[] = {
     {"no conditional nodes of graphs",
      {"cudaGraphConditionalHandleCreate cudaGraphSetConditional", "cudaGraphConditionalHandle"}},
     {"no launches of graphs by device code", {"cudaGetCurrentGraphExec"}},
-    {"no other new parameters for copies than those of cudaGraphMemcpyNodeSetParams1D",
+    {"no other new parameters for copies than those of cudaGraphExecMemcpyNodeSetParams1D",
      {"cudaGraphMemcpyNodeSetParams cudaGraphMemcpyNodeGetParams cudaGraphExecMemcpyNodeSetParams "
+      "cudaGraphMemcpyNodeSetParams1D "
       "cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphMemcpyNodeSetParamsFromSymbol "
       "cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemcpyNodeSetParamsFromSymbol"}},
+    {"no new parameters of fills and host functions but by cudaGraphExecMemsetNodeSetParams and "
+     "its like",
+     {"cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams cudaGraphHostNodeGetParams "
+      "cudaGraphHostNodeSetParams"}},
     {"no copies of symbols as nodes of graphs: cudaGetSymbolAddress and cudaGraphAddMemcpyNode1D",
      {"cudaGraphAddMemcpyNodeToSymbol cudaGraphAddMemcpyNodeFromSymbol"}},
     {"no other events for nodes that record or wait for one: add the node anew",
      {"cudaGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeSetEvent "
       "cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent "
       "cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent"}},
+    {"no captures into a graph that there is, and none whose order a program changes: make a child "
+     "graph of what was captured",
+     {"cudaStreamBeginCaptureToGraph cudaStreamUpdateCaptureDependencies"}},
+    {"no mode of capture for a thread: cudaStreamBeginCapture takes that of the capture",
+     {"cudaThreadExchangeStreamCaptureMode"}},
     {"no nodes that are switched off", {"cudaGraphNodeSetEnabled cudaGraphNodeGetEnabled"}},
     {"no other child graph for a node: update the whole graph with cudaGraphExecUpdate",
      {"cudaGraphExecChildGraphNodeSetParams"}},
@@ -117,6 +127,9 @@ constexpr Refused kRefused[] = {
       "ncclScatter ncclGroupSimulateEnd ncclResetDebugInit",
       "ncclConfig_t ncclWindow_t ncclSimInfo_t ncclScalarResidence_t",
       "ncclFloat8e4m3 ncclFloat8e5m2 NCCL_CONFIG_INITIALIZER"}},
+    {"no other vectors of cuBLAS than axpy, dot, scal, nrm2 and gemv",
+     {"cublasSasum cublasDasum cublasIsamax cublasIdamax cublasIsamin cublasIdamin cublasScopy "
+      "cublasDcopy cublasSswap cublasDswap cublasSger cublasDger"}},
     {"no green contexts", {"cudaGreenCtxCreate", "cudaExecutionContext_t"}},
 };
 

@@ -37,7 +37,6 @@ namespace {
 constexpr char kBusId[] = "0000:%02x:00.0";
 
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto | cudaDeviceMapHost};
-std::atomic<int> cache_config{cudaFuncCachePreferNone};
 std::atomic<std::size_t> printf_fifo{std::size_t{1} << 20};
 
 /// Size of the CPU's last-level cache; 0 when the system does not say.
@@ -244,15 +243,6 @@ cudaError_t cudaGetDevice(int* device) {
   return give(current_device(), device);
 }
 
-cudaError_t cudaSetValidDevices(int* devices, int count) {
-  CUDA_CPU_BEGIN_QUERY();
-  if (count < 0 || (devices == nullptr && count > 0)) return finish(cudaErrorInvalidValue);
-  for (int i = 0; i < count; ++i) {
-    if (!is_device(devices[i])) return finish(cudaErrorInvalidDevice);
-  }
-  return cudaSuccess;
-}
-
 cudaError_t cudaInitDevice(int device, unsigned int flags, unsigned int how) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
@@ -333,18 +323,10 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   }
 }
 
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  CUDA_CPU_BEGIN_CALL();
-  return give(cache_config.load(), config);
-}
-
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
   CUDA_CPU_BEGIN_CALL();
-  if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) {
-    return finish(cudaErrorInvalidValue);
-  }
-  cache_config = config;
-  return cudaSuccess;
+  const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+  return finish(known ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {

@@ -84,12 +84,9 @@ void refuse_launches(bool are_refused) { refused = are_refused; }
 bool launches_are_refused() { return refused; }
 
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
-                             int limit, unsigned flags, int* largest) {
+                             int limit, int* largest) {
   CUDA_CPU_BEGIN_CALL();
-  if (min_grid_size == nullptr || block_size == nullptr ||
-      (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
-    return finish(cudaErrorInvalidValue);
-  }
+  if (min_grid_size == nullptr || block_size == nullptr) return finish(cudaErrorInvalidValue);
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
   *largest = limit > 0 ? std::min(limit, kThreadsPerBlock) : kThreadsPerBlock;
   return cudaSuccess;
@@ -140,26 +137,15 @@ cudaError_t cudaFuncSetCacheConfig(KernelKey function, cudaFuncCache config) {
   return finish(known ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, KernelKey function,
-                                                                   int block_size,
-                                                                   size_t dynamic_bytes,
-                                                                   unsigned int flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, KernelKey function,
+                                                          int block_size, size_t dynamic_bytes) {
   CUDA_CPU_BEGIN_CALL();
-  if (blocks == nullptr || block_size <= 0 ||
-      (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
-    return finish(cudaErrorInvalidValue);
-  }
+  if (blocks == nullptr || block_size <= 0) return finish(cudaErrorInvalidValue);
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
   const bool can_run =
       block_size <= kThreadsPerBlock && dynamic_bytes <= dynamic_shared_limit(function);
   *blocks = can_run ? resident_blocks(function, block_size, dynamic_bytes) : 0;
   return cudaSuccess;
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, KernelKey function,
-                                                          int block_size, size_t dynamic_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-      blocks, function, block_size, dynamic_bytes, cudaOccupancyDefault);
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, KernelKey function, int blocks,

@@ -23,7 +23,7 @@ struct KernelKey {
 
 /// Checks the pointers of an occupancy query and gives the largest block it may try.
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
-                             int limit, unsigned flags, int* largest);
+                             int limit, int* largest);
 /// How many such blocks are resident on a multiprocessor, by their threads and shared memory;
 /// `function` is nullptr where a launch does not know its kernel.
 int resident_blocks(const void* function, int block_size, std::size_t dynamic_bytes);
@@ -43,23 +43,19 @@ cudaError_t cudaFuncSetAttribute(cuda_cpu::KernelKey function, cudaFuncAttribute
 cudaError_t cudaFuncSetCacheConfig(cuda_cpu::KernelKey function, cudaFuncCache config);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cuda_cpu::KernelKey function,
                                                           int block_size, size_t dynamic_bytes);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
-                                                                   cuda_cpu::KernelKey function,
-                                                                   int block_size,
-                                                                   size_t dynamic_bytes,
-                                                                   unsigned int flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, cuda_cpu::KernelKey function,
                                                       int blocks, int block_size);
 
 /// The block size with which most threads are resident, and the grid that fills the device with
 /// such blocks. `bytes_of_block` gives the dynamic shared memory of a block with that many threads.
 template <class BytesOfBlock>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-    int* min_grid_size, int* block_size, cuda_cpu::KernelKey function, BytesOfBlock bytes_of_block,
-    int block_size_limit = 0, unsigned int flags = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size, int* block_size,
+                                                           cuda_cpu::KernelKey function,
+                                                           BytesOfBlock bytes_of_block,
+                                                           int block_size_limit = 0) {
   int largest = 0;
-  const cudaError_t error = cuda_cpu::block_size_limit(min_grid_size, block_size, function,
-                                                       block_size_limit, flags, &largest);
+  const cudaError_t error =
+      cuda_cpu::block_size_limit(min_grid_size, block_size, function, block_size_limit, &largest);
   if (error != cudaSuccess) return error;
   int most_threads = 0;
   *min_grid_size = 0;
@@ -67,8 +63,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
   for (int rounded = (largest + 31) / 32 * 32; rounded > 0; rounded -= 32) {
     const int threads = rounded < largest ? rounded : largest;
     int blocks = 0;
-    const cudaError_t query = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        &blocks, function, threads, bytes_of_block(threads), flags);
+    const cudaError_t query = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, function, threads, bytes_of_block(threads));
     if (query != cudaSuccess) return query;
     if (blocks * threads > most_threads) {
       most_threads = blocks * threads;
@@ -79,30 +75,10 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
   return cudaSuccess;
 }
 
-template <class BytesOfBlock>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size, int* block_size,
-                                                           cuda_cpu::KernelKey function,
-                                                           BytesOfBlock bytes_of_block,
-                                                           int block_size_limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-      min_grid_size, block_size, function, bytes_of_block, block_size_limit, cudaOccupancyDefault);
-}
-
-template <class Function>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid_size, int* block_size,
-                                                        Function* function,
-                                                        size_t dynamic_bytes = 0,
-                                                        int block_size_limit = 0,
-                                                        unsigned int flags = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-      min_grid_size, block_size, function, [=](int) { return dynamic_bytes; }, block_size_limit,
-      flags);
-}
-
 template <class Function>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size,
                                                Function* function, size_t dynamic_bytes = 0,
                                                int block_size_limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeWithFlags(
-      min_grid_size, block_size, function, dynamic_bytes, block_size_limit, cudaOccupancyDefault);
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+      min_grid_size, block_size, function, [=](int) { return dynamic_bytes; }, block_size_limit);
 }

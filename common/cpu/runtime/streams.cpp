@@ -209,11 +209,6 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
-  if (flags != cudaEventRecordDefault) return finish(cudaErrorInvalidValue);
-  return cudaEventRecord(event, stream);
-}
-
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_event(event)) return finish(cudaErrorInvalidResourceHandle);

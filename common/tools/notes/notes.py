@@ -71,8 +71,7 @@ Markers:
     if a chapter comes twice.
 
 <!-- features: works -->
-    What of CUDA works without a GPU, as lines above the backend's tests say, or, with `refused`, what is refused
-    by name. For common/cpu/README.md.
+    What of CUDA works without a GPU, as lines above the backend's tests say. For common/cpu/README.md.
 """
 
 import argparse

@@ -66,11 +66,9 @@ std::uint64_t common_result(const WarpSlot& slot) {
       return lanes_with_value(slot, 0) == 0;
     case WarpOperation::kAny:
       return lanes_with_value(slot, 0) != slot.arrived;
-    case WarpOperation::kUniform:
     case WarpOperation::kMatchAll: {
       const std::uint64_t first = slot.value[__builtin_ctz(slot.arrived)];
-      const bool same = lanes_with_value(slot, first) == slot.arrived;
-      return !same ? 0 : slot.operation == WarpOperation::kUniform ? 1 : slot.mask;
+      return lanes_with_value(slot, first) == slot.arrived ? slot.mask : 0;
     }
     case WarpOperation::kBallot:
       return slot.arrived & ~lanes_with_value(slot, 0);

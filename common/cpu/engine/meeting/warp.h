@@ -141,7 +141,6 @@ CUDA_CPU_SHUFFLES_AND_MATCHES(double)
 
 CUDA_CPU_VOTE(__all_sync, int, kAll)
 CUDA_CPU_VOTE(__any_sync, int, kAny)
-CUDA_CPU_VOTE(__uni_sync, int, kUniform)
 CUDA_CPU_VOTE(__ballot_sync, unsigned, kBallot)
 
 #undef CUDA_CPU_VOTE

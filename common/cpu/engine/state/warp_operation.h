@@ -14,7 +14,6 @@ enum class WarpOperation : std::uint8_t {
   kShuffleXor,
   kAll,
   kAny,
-  kUniform,
   kBallot,
   kMatchAny,
   kMatchAll,

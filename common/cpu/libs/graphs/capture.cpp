@@ -30,7 +30,6 @@ Captures& captures() {
 }
 
 std::atomic<int> active_captures{0};
-thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
 struct Reason {
   const char* what;
@@ -179,40 +178,6 @@ void end(std::shared_ptr<Capture> capture) {
   active_captures = static_cast<int>(active.size());
 }
 
-cudaError_t begin(cudaStream_t handle, CUgraph_st* graph, Nodes after, cudaStreamCaptureMode mode,
-                  Site site) {
-  CUstream_st* const stream = find_stream(handle);
-  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
-    return finish(cudaErrorInvalidValue);
-  }
-  Captures& all = captures();
-  const std::lock_guard<std::recursive_mutex> lock(all.mutex);
-  if (stream->is_default) {
-    if (Capture* const other = blocking_capture()) {
-      return finish(spoil(*other, cudaErrorStreamCaptureImplicit, "cudaStreamBeginCapture"));
-    }
-    return finish(misuse(site, cudaErrorStreamCaptureUnsupported,
-                         "the default stream cannot be captured", {}, {},
-                         "make a stream with cudaStreamCreate and use it"));
-  }
-  if (stream->capture != nullptr) return finish(cudaErrorIllegalState);
-  auto capture = std::make_shared<Capture>();
-  capture->id = ++all.ids;
-  capture->owns_graph = graph == nullptr;
-  capture->graph = graph != nullptr ? graph : create_graph();
-  capture->mode = mode;
-  capture->thread = std::this_thread::get_id();
-  capture->origin = stream;
-  capture->streams = {stream};
-  capture->began = site;
-  stream->captured_last = std::move(after);
-  stream->capture = capture;
-  all.active.push_back(std::move(capture));
-  active_captures = static_cast<int>(all.active.size());
-  return cudaSuccess;
-}
-
 bool take_work(CUstream_st* stream, Work* work, int* error) {
   if (stream->recorder != nullptr) {
     stream->recorder->push_back(std::move(*work));
@@ -240,12 +205,10 @@ int spoil_those(const char* call, Forbids forbids) {
 }
 
 int unsafe(const char* call) {
-  if (thread_mode == cudaStreamCaptureModeRelaxed) return 0;
   return spoil_those(call, [](const Capture& capture) {
     if (capture.mode == cudaStreamCaptureModeRelaxed) return false;
-    const bool own = capture.thread == std::this_thread::get_id();
-    const bool is_global = capture.mode == cudaStreamCaptureModeGlobal;
-    return own || (is_global && thread_mode == cudaStreamCaptureModeGlobal);
+    return capture.mode == cudaStreamCaptureModeGlobal ||
+           capture.thread == std::this_thread::get_id();
   });
 }
 
@@ -297,20 +260,36 @@ const bool are_known =
 
 using namespace cuda_cpu;
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode, Site site) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return begin(stream, nullptr, {}, mode, site);
-}
-
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                          const cudaGraphNode_t* dependencies,
-                                          const cudaGraphEdgeData* edges, size_t count,
-                                          cudaStreamCaptureMode mode, Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  if (!are_dependencies(graph, dependencies, edges, count)) {
+  CUstream_st* const stream = find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
     return finish(cudaErrorInvalidValue);
   }
-  return begin(stream, graph, {dependencies, dependencies + count}, mode, site);
+  Captures& all = captures();
+  const std::lock_guard<std::recursive_mutex> lock(all.mutex);
+  if (stream->is_default) {
+    if (Capture* const other = blocking_capture()) {
+      return finish(spoil(*other, cudaErrorStreamCaptureImplicit, "cudaStreamBeginCapture"));
+    }
+    return finish(misuse(site, cudaErrorStreamCaptureUnsupported,
+                         "the default stream cannot be captured", {}, {},
+                         "make a stream with cudaStreamCreate and use it"));
+  }
+  if (stream->capture != nullptr) return finish(cudaErrorIllegalState);
+  auto capture = std::make_shared<Capture>();
+  capture->id = ++all.ids;
+  capture->graph = create_graph();
+  capture->mode = mode;
+  capture->thread = std::this_thread::get_id();
+  capture->origin = stream;
+  capture->streams = {stream};
+  capture->began = site;
+  stream->capture = capture;
+  all.active.push_back(std::move(capture));
+  active_captures = static_cast<int>(all.active.size());
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
@@ -334,7 +313,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   }
   end(capture);
   *graph = error == 0 ? capture->graph : nullptr;
-  if (error != 0 && capture->owns_graph) delete capture->graph;
+  if (error != 0) delete capture->graph;
   return finish(error);
 }
 
@@ -364,33 +343,5 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
   if (dependencies != nullptr) *dependencies = stream->captured_last.data();
   if (edges != nullptr) *edges = nullptr;  // all of them are plain
   if (count != nullptr) *count = stream->captured_last.size();
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData* edges, size_t count,
-                                                unsigned int flags) {
-  CUDA_CPU_BEGIN_CALL();
-  CUstream_st* const stream = find_stream(handle);
-  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (flags > cudaStreamSetCaptureDependencies) return finish(cudaErrorInvalidValue);
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
-  if (stream->capture == nullptr) return finish(cudaErrorIllegalState);
-  if (!stream->capture->valid) return finish(cudaErrorStreamCaptureInvalidated);
-  if (!are_dependencies(stream->capture->graph, dependencies, edges, count)) {
-    return finish(cudaErrorInvalidValue);
-  }
-  if (flags == cudaStreamSetCaptureDependencies) stream->captured_last.clear();
-  add_unique(&stream->captured_last, {dependencies, dependencies + count});
-  return cudaSuccess;
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  CUDA_CPU_BEGIN_CALL();
-  if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
-      *mode > cudaStreamCaptureModeRelaxed) {
-    return finish(cudaErrorInvalidValue);
-  }
-  std::swap(thread_mode, *mode);
   return cudaSuccess;
 }

@@ -18,16 +18,12 @@ struct NodeContents {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   Work work;
   CUevent_st* event = nullptr;  // of a node that records an event or waits for one
-  // What the program may ask for.
-  cudaMemsetParams memset{};
-  cudaHostNodeParams host{};
 };
 
 /// A capture, from cudaStreamBeginCapture to cudaStreamEndCapture.
 struct Capture {
   unsigned long long id = 0;
-  CUgraph_st* graph = nullptr;
-  bool owns_graph = true;  // until it ends; false if the program gave the graph
+  CUgraph_st* graph = nullptr;  // its own until it ends
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread;
   CUstream_st* origin = nullptr;

@@ -41,12 +41,24 @@ void drop(Nodes* nodes, const Node* node) {
   nodes->erase(std::remove(nodes->begin(), nodes->end(), node), nodes->end());
 }
 
+/// Whether a program names nodes of this graph, each once.
+bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes, std::size_t count) {
+  if (!is_graph(graph) || (count > 0 && nodes == nullptr)) return false;
+  std::set<const Node*> seen;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_node(nodes[i]) || nodes[i]->graph != graph || !seen.insert(nodes[i]).second) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Adds a node for a program. `make` says what it does.
 template <class Make>
 cudaError_t add(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* after,
                 std::size_t count, cudaGraphNodeType type, Make make) {
   CUDA_CPU_BEGIN_CALL();
-  if (made == nullptr || !are_dependencies(graph, after, nullptr, count)) {
+  if (made == nullptr || !are_dependencies(graph, after, count)) {
     return finish(cudaErrorInvalidValue);
   }
   NodeContents contents{type, {}};
@@ -169,19 +181,6 @@ Node* add_node(CUgraph_st* graph, NodeContents contents, const cudaGraphNode_t* 
   return node;
 }
 
-bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
-                      const cudaGraphEdgeData* edges, std::size_t count) {
-  if (!is_graph(graph) || (count > 0 && nodes == nullptr)) return false;
-  std::set<const Node*> seen;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!is_node(nodes[i]) || nodes[i]->graph != graph || !seen.insert(nodes[i]).second) {
-      return false;
-    }
-    if (edges != nullptr && !is_plain(edges[i])) return false;
-  }
-  return true;
-}
-
 void copy_graph(const CUgraph_st& from, CUgraph_st* to) {
   std::map<const Node*, Node*> copies;
   for (const auto& node : from.nodes) {
@@ -255,16 +254,13 @@ int set_fill(NodeContents* node, const cudaMemsetParams* p, const char* call, Si
     });
     if (error == 0) node->work.arguments = pattern;  // as long as the copy may run
   }
-  if (error == 0) node->memset = *p;
   return error;
 }
 
 int set_host(NodeContents* node, const cudaHostNodeParams* p) {
   if (node == nullptr || p == nullptr) return cudaErrorInvalidValue;
-  const int error = record_work(
+  return record_work(
       node, [&](cudaStream_t stream) { return cudaLaunchHostFunc(stream, p->fn, p->userData); });
-  if (error == 0) node->host = *p;
-  return error;
 }
 
 int set_copy(NodeContents* node, void* destination, const void* source, std::size_t bytes,
@@ -412,47 +408,6 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
   CUDA_CPU_BEGIN_CALL();
   return finish(set_kernel(of_type(node, cudaGraphNodeTypeKernel), parameters, node,
                            "cudaGraphKernelNodeSetParams", site));
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
-                                           const void* source, size_t bytes, cudaMemcpyKind kind,
-                                           Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_copy(of_type(node, cudaGraphNodeTypeMemcpy), destination, source, bytes, kind,
-                         "cudaGraphMemcpyNodeSetParams1D", site));
-}
-
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeMemset) == nullptr) {
-    return finish(cudaErrorInvalidValue);
-  }
-  // A captured one does not say.
-  if (node->memset.dst == nullptr) return finish(cudaErrorNotSupported);
-  *parameters = node->memset;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
-                                         Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_fill(of_type(node, cudaGraphNodeTypeMemset), parameters,
-                         "cudaGraphMemsetNodeSetParams", site));
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeHost) == nullptr) {
-    return finish(cudaErrorInvalidValue);
-  }
-  if (node->host.fn == nullptr) return finish(cudaErrorNotSupported);
-  *parameters = node->host;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  return finish(set_host(of_type(node, cudaGraphNodeTypeHost), parameters));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {

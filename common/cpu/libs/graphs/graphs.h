@@ -23,10 +23,6 @@ bool is_node(const CUgraphNode_st* node);
 CUgraphNode_st* add_node(CUgraph_st* graph, NodeContents contents, const cudaGraphNode_t* after,
                          std::size_t count);
 
-/// Whether a program names nodes of this graph, each once.
-bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
-                      const cudaGraphEdgeData* edges, std::size_t count);
-
 /// Copies nodes and edges into an empty graph; each copy names its original.
 void copy_graph(const CUgraph_st& from, CUgraph_st* to);
 
@@ -92,14 +88,6 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters,
                                          cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
-                                           const void* source, size_t bytes, cudaMemcpyKind kind,
-                                           cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters);
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
-                                         cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters);
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph);
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,

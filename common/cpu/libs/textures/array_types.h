@@ -21,8 +21,6 @@ using cudaMipmappedArray_t = cudaMipmappedArray*;
 #define cudaArraySurfaceLoadStore 0x02
 #define cudaArrayCubemap 0x04
 #define cudaArrayTextureGather 0x08
-#define cudaArraySparse 0x40
-#define cudaArrayDeferredMapping 0x80
 
 enum cudaChannelFormatKind {
   cudaChannelFormatKindSigned = 0,
@@ -92,13 +90,7 @@ struct cudaResourceDesc {
 };
 
 /// A view with another format is not supported; the pointer to one must be null.
-enum cudaResourceViewFormat { cudaResViewFormatNone = 0 };
-struct cudaResourceViewDesc {
-  cudaResourceViewFormat format;
-  size_t width, height, depth;
-  unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
-  unsigned int reserved[16];
-};
+struct cudaResourceViewDesc;
 
 /// A copy between two arrays or pitched pointers, as cudaMemcpy3D takes it. Positions and the
 /// extent count elements where an array takes part, else bytes.
@@ -121,7 +113,6 @@ inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 inline cudaChannelFormatDesc cudaCreateChannelDescHalf() {
   return {16, 0, 0, 0, cudaChannelFormatKindFloat};
 }
-inline cudaChannelFormatDesc cudaCreateChannelDescHalf1() { return cudaCreateChannelDescHalf(); }
 inline cudaChannelFormatDesc cudaCreateChannelDescHalf2() {
   return {16, 16, 0, 0, cudaChannelFormatKindFloat};
 }

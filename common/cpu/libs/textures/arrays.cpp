@@ -115,20 +115,6 @@ cudaError_t copy_to_array(const char* call, Site site, cudaArray_t destination, 
                     kind, stream, async);
 }
 
-cudaError_t copy_from_array(const char* call, Site site, void* destination, std::size_t pitch,
-                            cudaArray_const_t source, std::size_t x, std::size_t y,
-                            std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                            cudaStream_t stream, bool async) {
-  if (!comes_from_device(kind)) return finish(cudaErrorInvalidMemcpyDirection);
-  Place from;
-  if (const int error =
-          place_in(call, site, source, "array", {x, y, 0}, {width, height, 1}, &from)) {
-    return finish(error);
-  }
-  return copy_block(call, site, destination, pitch, from.at, std::max(from.pitch, width), width,
-                    height, kind, stream, async);
-}
-
 /// Rows of an array lie side by side, so bytes that run on from row to row are one piece.
 int run_in(const char* call, Site site, cudaArray_const_t array, std::size_t x, std::size_t y,
            std::size_t bytes, char** at) {
@@ -306,17 +292,15 @@ cudaError_t cudaMemcpy2DFromArray(void* destination, size_t destination_pitch,
                                   cudaArray_const_t source, size_t x, size_t y, size_t width,
                                   size_t height, cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return copy_from_array("cudaMemcpy2DFromArray", site, destination, destination_pitch, source, x,
-                         y, width, height, kind, nullptr, false);
-}
-
-cudaError_t cudaMemcpy2DFromArrayAsync(void* destination, size_t destination_pitch,
-                                       cudaArray_const_t source, size_t x, size_t y, size_t width,
-                                       size_t height, cudaMemcpyKind kind, cudaStream_t stream,
-                                       Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return copy_from_array("cudaMemcpy2DFromArrayAsync", site, destination, destination_pitch, source,
-                         x, y, width, height, kind, stream, true);
+  constexpr const char* kCall = "cudaMemcpy2DFromArray";
+  if (!comes_from_device(kind)) return finish(cudaErrorInvalidMemcpyDirection);
+  Place from;
+  if (const int error =
+          place_in(kCall, site, source, "array", {x, y, 0}, {width, height, 1}, &from)) {
+    return finish(error);
+  }
+  return copy_block(kCall, site, destination, destination_pitch, from.at,
+                    std::max(from.pitch, width), width, height, kind, nullptr, false);
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t destination, size_t destination_x,

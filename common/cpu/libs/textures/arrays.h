@@ -28,11 +28,6 @@ cudaError_t cudaMemcpy2DFromArray(void* destination, size_t destination_pitch,
                                   cudaArray_const_t source, size_t x, size_t y, size_t width,
                                   size_t height, cudaMemcpyKind kind,
                                   cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaMemcpy2DFromArrayAsync(void* destination, size_t destination_pitch,
-                                       cudaArray_const_t source, size_t x, size_t y, size_t width,
-                                       size_t height, cudaMemcpyKind kind,
-                                       cudaStream_t stream = nullptr,
-                                       cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t destination, size_t destination_x,
                                      size_t destination_y, cudaArray_const_t source,
                                      size_t source_x, size_t source_y, size_t width, size_t height,

@@ -31,9 +31,9 @@ cudaError_t keep(const TextureObject& object, unsigned long long* result) {
 }
 
 template <class T>
-cudaError_t tell(T* result, std::uint64_t number, ObjectKind kind, T TextureObject::*what) {
+cudaError_t tell(T* result, cudaTextureObject_t texture, T TextureObject::*what) {
   CUDA_CPU_BEGIN_CALL();
-  const TextureObject* const object = known_object(number, kind);
+  const TextureObject* const object = known_object(texture, ObjectKind::kTexture);
   if (result == nullptr || object == nullptr) return finish(cudaErrorInvalidValue);
   *result = object->*what;
   return cudaSuccess;
@@ -205,17 +205,12 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture, Site site) {
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture) {
-  return tell(resource, texture, ObjectKind::kTexture, &TextureObject::resource);
+  return tell(resource, texture, &TextureObject::resource);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture) {
-  return tell(description, texture, ObjectKind::kTexture, &TextureObject::description);
-}
-
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
-                                                 cudaTextureObject_t texture) {
-  return tell(view, texture, ObjectKind::kTexture, &TextureObject::resource_view);
+  return tell(description, texture, &TextureObject::description);
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
@@ -232,9 +227,4 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface, Site site) {
   CUDA_CPU_BEGIN_CALL();
   return destroy(surface, ObjectKind::kSurface, site);
-}
-
-cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
-                                             cudaSurfaceObject_t surface) {
-  return tell(resource, surface, ObjectKind::kSurface, &TextureObject::resource);
 }

@@ -16,11 +16,7 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture);
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
-                                                 cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
                                     cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface,
                                      cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
-                                             cudaSurfaceObject_t surface);

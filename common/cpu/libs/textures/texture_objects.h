@@ -20,7 +20,6 @@ struct TextureObject {
   // What it was made from.
   cudaResourceDesc resource{};
   cudaTextureDesc description{};
-  cudaResourceViewDesc resource_view{};
   TextureView view{};
   Site destroyed{nullptr, 0};
   bool live = true;
