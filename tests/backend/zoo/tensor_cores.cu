@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Instructions of tensor cores, called in ways that the PTX ISA does not allow.
-// tensor_cores_right.cu is the right twin.
+// A case of tensor_cores_race.cu is the right twin.
 #include <tensor_instructions.h>
 
 #include <cstdint>
