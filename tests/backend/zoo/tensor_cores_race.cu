@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Races with what tensor cores read and bulk copies write; the case `right` is the right twin of these
-// and of tensor_cores.cu.
+// Races with what tensor cores read and bulk copies write; the case `right` is the right twin of
+// these and of tensor_cores.cu.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 #include <tensor_instructions.h>
@@ -87,7 +87,8 @@ void run(Mistake mistake) {
 // CASE: released_early
 // EXPECT: {file}:{copy}: error: race: a write while an asynchronous copy from it is under way in kernel 'sum_of_squares'
 // EXPECT: of element 0 of the __shared__ array 'places'
-// EXPECT: {file}:{product}: note: the copy began here
+// EXPECT: {file}:{product}: note: the copy began here, by thread (
+// EXPECT: help: the thread that copies waits for it first (__pipeline_commit, then __pipeline_wait_prior)
 CASE(released_early) { run(kReleasedEarly); }
 
 // CASE: not_full
