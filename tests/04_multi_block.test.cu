@@ -201,13 +201,6 @@ TEST_CASE("all kernels cover any n with any grid and block, powers of two or not
   check_any_shape(kOfTheProgram);
 }
 
-TEST_CASE("four loads in flight leave no remainder behind, whatever is left for the last round") {
-  for (std::size_t n = 3 * 96 - 2; n <= 5 * 96 + 2; ++n) {  // 96 threads: 384 in a full round
-    INFO("n = " << n);
-    CHECK(adds_up(sum_four_in_flight, random_ints(n, 1, 9, n), 3, 32));
-  }
-}
-
 TEST_CASE("a thread without an element writes a zero") { check_zeros(kOfTheProgram); }
 
 TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too") {

@@ -96,24 +96,16 @@ TEST_CASE("a shared array declared inside an if takes its room in every block") 
 }
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
-  for_ints_of_every_size([](const std::vector<int>& values) {
-    const BlockSums sums(values, 256);
-    for (const auto& version : all_versions(256)) {
-      INFO(version.name);
-      CHECK(runs_right(version, sums));
-    }
-  });
+  for_ints_of_every_size(
+      [](const std::vector<int>& values) { check_all(all_versions(256), BlockSums(values, 256)); });
 }
 
 TEST_CASE("every version works with any block size, powers of two or not") {
   for (const unsigned block : awkward_blocks()) {
     const std::size_t largest = small_sizes() ? 1003 : 5003;
     for (const std::size_t n : {std::size_t{1}, std::size_t{257}, largest}) {
-      const BlockSums sums(random_ints(n, -9, 9, 3), block);
-      for (const auto& version : all_versions(block)) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version, sums));
-      }
+      INFO("block " << block << ", n = " << n);
+      check_all(all_versions(block), BlockSums(random_ints(n, -9, 9, 3), block));
     }
   }
 }
@@ -140,32 +132,13 @@ TEST_CASE("every block leaves the sum of its own elements in its own place and w
   }
 }
 
-TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  const BlockSums sums(random_ints(small_sizes() ? 1031 : 10007, 0, 9, 5), 256);
-  for (const auto& version : all_versions(256)) {
-    sums.poison();  // of the version before, which may have left more sums
-    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(sums);
-    CUDA_CHECK_LAUNCH();
-    INFO(version.name);
-    CHECK((sums.*version.is_right)(version.name));
-  }
+TEST_CASE("no launch trips over what earlier ones left, and doing nothing is not right") {
+  const std::vector<int> x = random_ints(small_sizes() ? 1031 : 10007, 0, 9, 5);
+  check_repeated(all_versions(256), BlockSums(x, 256));
 }
 
 TEST_CASE("a sum of squares past 32 bits is exact") {
-  const BlockSums sums(std::vector<int>(4099, 40000000), 256);
-  for (const auto& version : all_versions(256)) {
-    INFO(version.name);
-    CHECK(runs_right(version, sums));
-  }
-}
-
-TEST_CASE("the checker rejects a kernel that does nothing") {
-  const BlockSums sums(random_ints(1000, 0, 9, 5), 256);
-  for (const auto& version : all_versions(256)) {
-    sums.poison();
-    INFO(version.name);
-    CHECK_FALSE((sums.*version.is_right)(version.name));
-  }
+  check_all(all_versions(256), BlockSums(std::vector<int>(4099, 40000000), 256));
 }
 
 TEST_CASE("the checker rejects one wrong element") {
@@ -177,12 +150,6 @@ TEST_CASE("the checker rejects one wrong element") {
   CHECK_FALSE(BlockSums(x, 256).expected == sums.expected);
   CUDA_CHECK(cudaMemcpy(sums.x, x.data(), sums.x.bytes(), cudaMemcpyHostToDevice));
   CHECK_FALSE(runs_right(version, sums));
-}
-
-TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
-  const BlockSums d(random_ints(1000, 0, 9, 5), 256);
-  sum_shared_sequential<<<1, 1025>>>(d.x, d.n, d.sums);
-  CHECK(refuses_configuration(cudaGetLastError()));
 }
 
 TEST_CASE("a kernel that did not ask is refused 64 KiB of dynamic shared memory", "[opt_in_tile]") {
@@ -221,10 +188,8 @@ TEST_CASE("trees with predicates and behind a branch are right at awkward sizes,
           "[forced_branch]") {
   const auto all_run_right = [](const std::vector<int>& values, unsigned block) {
     const forced_branch::BlockSums sums(values, block);
-    for (const auto& version : forced_branch::kVersions) {
-      INFO(version.name << ", block " << block << ", n = " << values.size());
-      CHECK(runs_right(version, sums));
-    }
+    INFO("block " << block << ", n = " << values.size());
+    check_all(forced_branch::kVersions, sums);
     sums.poison();
     if (!values.empty()) CHECK_FALSE(sums.is_right("nothing ran"));
   };
@@ -244,11 +209,7 @@ TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
           "[shared_layouts]") {
   using namespace shared_layouts;
   for_ints_of_every_size([](const std::vector<int>& values) {
-    const BlockResults results{values, 256};
-    for (const auto& version : shared_layouts::kVersions) {
-      INFO(version.name);
-      CHECK(runs_right(version, results));
-    }
+    check_all(shared_layouts::kVersions, BlockResults{values, 256});
   });
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
@@ -341,10 +302,8 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
   using namespace slots_in_a_loop;
   const auto all_run_right = [](const std::vector<int>& values, unsigned blocks, unsigned block) {
     const SharedWork work(values, blocks, block);
-    for (const auto& version : slots_in_a_loop::kVersions) {
-      INFO(version.name << ", " << blocks << " blocks of " << block << ", n = " << values.size());
-      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, work));
-    }
+    INFO(blocks << " blocks of " << block << ", n = " << values.size());
+    for (int repeat = 0; repeat < 2; ++repeat) check_all(slots_in_a_loop::kVersions, work);
     work.poison();
     CHECK_FALSE(work.is_right("nothing ran"));
   };

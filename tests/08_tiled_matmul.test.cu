@@ -83,15 +83,3 @@ TEST_CASE("micro tiles, with tiles and without, write nothing where C has ended"
                     [&](dim3 grid, dim3 block) { kernel<<<grid, block>>>(a, b, c); });
   }
 }
-
-TEST_CASE("cuBLAS multiplies the same matrices, gaps included") {
-  for (const Sides s : {Sides{33, 47, 20}, Sides{1, 67, 1}}) {
-    const Operands operands(s, 5);
-    const MatrixProduct product = operands.product();
-    product.poison();
-    multiply_by_cublas(product);
-    INFO(text_of(s));
-    CHECK(product.is_right("cublas"));
-    CHECK(gaps_are_untouched(product.c));
-  }
-}

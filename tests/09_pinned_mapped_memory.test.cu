@@ -6,7 +6,6 @@
 #include <array>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "kernel_testing.cuh"
 
@@ -107,12 +106,7 @@ std::vector<std::vector<std::string>> rows_of(int (*program)(int, char**),
                                               std::vector<std::string> options) {
   options.insert(options.end(), {"--samples", "1"});
   std::vector<std::vector<std::string>> rows;
-  for (std::string line : lines_of_csv(program, options)) {
-    line.erase(std::remove(line.begin(), line.end(), '"'), line.end());  // no comma is quoted
-    std::istringstream fields(line);
-    rows.emplace_back();
-    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
-  }
+  for (const std::string& line : lines_of_csv(program, options)) rows.push_back(fields_of(line));
   REQUIRE(!rows.empty());
   rows.erase(rows.begin());  // the header
   return rows;
@@ -329,16 +323,13 @@ TEST_CASE("a row's name is its own, and says which memory a copy is from and wha
   for (const Copy& copy : kCopies) {
     const std::string name = copy.name;
     CHECK(names.insert(name).second);
-    const auto ends_with = [&](const std::string& end) {
-      return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
-    };
     INFO(name);
     CHECK((copy.way == Way::kToHost) == (name.substr(0, 3) == "d2h"));
-    if (ends_with("_pageable")) CHECK(&copy.kind == &kPageable);
-    if (ends_with("_pinned")) CHECK(&copy.kind == &kPinned);
-    if (ends_with("_write_combined")) CHECK(&copy.kind == &kWriteCombined);
-    if (ends_with("_registered")) CHECK(&copy.kind == &kRegistered);
-    if (ends_with("_pinned_for_it")) CHECK(&copy.kind == &kPageable);
+    if (ends_with(name, "_pageable")) CHECK(&copy.kind == &kPageable);
+    if (ends_with(name, "_pinned")) CHECK(&copy.kind == &kPinned);
+    if (ends_with(name, "_write_combined")) CHECK(&copy.kind == &kWriteCombined);
+    if (ends_with(name, "_registered")) CHECK(&copy.kind == &kRegistered);
+    if (ends_with(name, "_pinned_for_it")) CHECK(&copy.kind == &kPageable);
   }
 }
 

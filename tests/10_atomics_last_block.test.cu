@@ -100,11 +100,8 @@ void check_sums(const Versions& versions) {
   for (const std::size_t n : awkward_sizes()) {
     if (small_sizes() && n % 2 == 0) continue;
     for (const NamedInts& input : ints_of_every_kind(n)) {
-      const Memory memory{input.values, 3, 32};
-      for (const auto& version : versions) {
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, memory));
-      }
+      INFO("n = " << n << ", " << input.name);
+      check_all(versions, Memory{input.values, 3, 32});
     }
   }
   for (const unsigned block : {32u, 96u, 1024u}) {
@@ -127,11 +124,7 @@ void check_sums(const Versions& versions) {
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for_ints_of_every_size([](const std::vector<int>& values) {
-    const SumMemory memory{values, 5, 128};
-    for (const auto& version : kVersions) {
-      INFO(version.name);
-      CHECK(runs_right(version, memory));
-    }
+    check_all(kVersions, SumMemory{values, 5, 128});
   });
 }
 
@@ -139,12 +132,8 @@ TEST_CASE("every version works with any number of whole warps per block") {
   for (const unsigned block : {32u, 96u, 128u, 512u, 992u, 1024u}) {
     const std::size_t tile = 16 * block;  // ints that a block of last_block_wide reads at once
     for (const std::size_t n : {std::size_t{1}, tile - 1, tile, 3 * tile + 7}) {
-      const std::vector<int> x = random_ints(n, -9, 9, 3);
-      const SumMemory memory{x, 2, block};
-      for (const auto& version : kVersions) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version, memory));
-      }
+      INFO("block " << block << ", n = " << n);
+      check_all(kVersions, SumMemory{random_ints(n, -9, 9, 3), 2, block});
     }
   }
 }
@@ -189,12 +178,7 @@ TEST_CASE("no launch leaves anything behind that a later one trips over, whateve
 }
 
 TEST_CASE("a sum of squares past 32 bits is exact") {
-  const std::vector<int> x(4099, -40000000);
-  const SumMemory memory{x, 3, 64};
-  for (const auto& version : kVersions) {
-    INFO(version.name);
-    CHECK(runs_right(version, memory));
-  }
+  check_all(kVersions, SumMemory{std::vector<int>(4099, -40000000), 3, 64});
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing") {
@@ -396,78 +380,8 @@ T result_of(Launch launch) {
   return result.download()[0];
 }
 
-}  // namespace
-
-TEST_CASE("every way to add floats stays within its bound, and integers are exact") {
-  using namespace float_sums;
-  for (const std::size_t n : {1, 31, 33, 257, 5003}) {
-    const std::vector<int> x = random_ints(n, 1, kLargest, 6);
-    const Exact exact = exact_sum(x);
-    const DeviceArray<int> d_x(x);
-    const int* p = d_x.get();
-    DeviceArray<float> partials(3);
-    INFO("n = " << n);
-    CHECK(result_of<Exact>([&](Exact* r) { add_by_atomics<<<3, 96>>>(p, n, r); }) == exact);
-    const auto by_atomics = result_of<float>([&](float* r) { add_by_atomics<<<3, 96>>>(p, n, r); });
-    CHECK(relative_error(by_atomics, exact) <= bound<float>(n));
-    const auto chains =
-        result_of<float>([&](float* r) { long_chains::add_chains<<<1, 32>>>(p, n, r); });
-    CHECK(relative_error(chains, exact) <= bound<float>(div_up(n, 32)));
-    const auto pairs =
-        result_of<float>([&](float* r) { long_chains::add_in_pairs<<<1, 32>>>(p, n, r); });
-    CHECK(relative_error(pairs, exact) <= bound<float>(0));
-    const auto kahan =
-        result_of<float>([&](float* r) { long_chains::add_compensated<<<1, 32>>>(p, n, r); });
-    CHECK(relative_error(kahan, exact) <= bound<float>(0));
-    const auto tree = result_of<float>([&](float* r) {
-      add_chains<<<3, 96>>>(p, n, partials.get());
-      add_chains<<<1, 96>>>(partials.get(), 3, r);
-    });
-    CHECK(relative_error(tree, exact) <= bound<float>(div_up(n, 3 * 96)));
-    const auto doubles = result_of<double>([&](double* r) { add_chains<<<1, 96>>>(p, n, r); });
-    CHECK(relative_error(doubles, exact) <= bound<double>(div_up(n, 96)));
-  }
-}
-
-TEST_CASE("a fixed order of float additions gives the same bits every time") {
-  using namespace float_sums;
-  const DeviceArray<int> x(random_ints(20011, 1, kLargest, 7));
-  DeviceArray<float> partials(5);
-  std::set<float> trees, pairs, kahan;
-  for (int repeat = 0; repeat < 10; ++repeat) {
-    trees.insert(result_of<float>([&](float* r) {
-      add_chains<<<5, 64>>>(x.get(), x.size(), partials.get());
-      add_chains<<<1, 64>>>(partials.get(), 5, r);
-    }));
-    pairs.insert(result_of<float>(
-        [&](float* r) { long_chains::add_in_pairs<<<1, 32>>>(x.get(), x.size(), r); }));
-    kahan.insert(result_of<float>(
-        [&](float* r) { long_chains::add_compensated<<<1, 32>>>(x.get(), x.size(), r); }));
-  }
-  CHECK(trees.size() == 1);
-  CHECK(pairs.size() == 1);
-  CHECK(kahan.size() == 1);
-}
-
-TEST_CASE("compensated and pairwise sums keep what a long chain of float additions loses") {
-  using namespace float_sums;
-  // One thread. Behind 2^32, nothing below 2^8 changes a float: 8191 squares of 8 are lost.
-  std::vector<int> x(8192, 8);
-  x[0] = 65536;
-  const DeviceArray<int> d_x(x);
-  const Exact exact = exact_sum(x);
-  const auto chain = result_of<float>(
-      [&](float* r) { long_chains::add_chains<<<1, 1>>>(d_x.get(), x.size(), r); });
-  const auto kahan = result_of<float>(
-      [&](float* r) { long_chains::add_compensated<<<1, 1>>>(d_x.get(), x.size(), r); });
-  const auto pairs = result_of<float>(
-      [&](float* r) { long_chains::add_in_pairs<<<1, 1>>>(d_x.get(), x.size(), r); });
-  CHECK(chain == 4294967296.0f);
-  CHECK(relative_error(kahan, exact) < 1e-7);
-  CHECK(relative_error(pairs, exact) < 1e-6);
-}
-
-// All float sums of x by any grid, in the order of the rows; the trees last.
+// All float sums of x by any grid: integers and floats by atomics, then, always in one order,
+// chains, pairs, compensated, and trees of floats and of doubles.
 std::vector<double> float_sums_of(const std::vector<int>& x, unsigned grid, unsigned block) {
   using namespace float_sums;
   const DeviceArray<int> d_x(x);
@@ -493,6 +407,45 @@ std::vector<double> float_sums_of(const std::vector<int>& x, unsigned grid, unsi
   };
 }
 
+}  // namespace
+
+TEST_CASE("every way to add floats stays within its bound, and integers are exact") {
+  for (const std::size_t n : {1, 31, 33, 257, 5003}) {
+    const std::vector<int> x = random_ints(n, 1, kLargest, 6);
+    const std::vector<double> sums = float_sums_of(x, 3, 96);
+    const double bounds[] = {0,
+                             bound<float>(n),
+                             bound<float>(div_up(n, 96)),
+                             bound<float>(0),
+                             bound<float>(0),
+                             bound<float>(div_up(n, 3 * 96)),
+                             bound<double>(div_up(n, 3 * 96))};
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      INFO("n = " << n << ", sum " << k);
+      CHECK(relative_error(sums[k], exact_sum(x)) <= bounds[k]);
+    }
+  }
+}
+
+TEST_CASE("a fixed order of float additions gives the same bits every time") {
+  const std::vector<int> x = random_ints(20011, 1, kLargest, 7);
+  const std::vector<double> first = float_sums_of(x, 5, 64);
+  for (int repeat = 0; repeat < 9; ++repeat) {
+    const std::vector<double> sums = float_sums_of(x, 5, 64);
+    CHECK(std::equal(first.begin() + 2, first.end(), sums.begin() + 2));
+  }
+}
+
+TEST_CASE("compensated and pairwise sums keep what a long chain of float additions loses") {
+  // One thread. Behind 2^32, nothing below 2^8 changes a float: 8191 squares of 8 are lost.
+  std::vector<int> x(8192, 8);
+  x[0] = 65536;
+  const std::vector<double> sums = float_sums_of(x, 1, 1);
+  CHECK(sums[2] == 4294967296.0);
+  CHECK(relative_error(sums[4], exact_sum(x)) < 1e-7);
+  CHECK(relative_error(sums[3], exact_sum(x)) < 1e-6);
+}
+
 // A float holds every integer up to 2^24. So these sums may not be off by even 1: no term is so
 // small that it could be left out, taken twice or begun with.
 TEST_CASE("every way to add floats is exact where no addition has to round, at every block size") {
@@ -511,20 +464,15 @@ TEST_CASE("every way to add floats is exact where no addition has to round, at e
 }
 
 TEST_CASE("the compensated sum subtracts what was added too much, and adds what was too little") {
-  using namespace float_sums;
   // One thread, and a first term of 2^24: from there on floats have distance 2, and each 1 is half
   // of that. Ties go to the even neighbour, so a plain chain stays at 2^24.
   for (const int ones : {1, 2, 3, 6, 1000, 1001}) {
     std::vector<int> x(1 + ones, 1);
     x[0] = 4096;
-    const DeviceArray<int> d_x(x);
-    const auto kahan = result_of<float>(
-        [&](float* r) { long_chains::add_compensated<<<1, 1>>>(d_x.get(), x.size(), r); });
-    const auto chain = result_of<float>(
-        [&](float* r) { long_chains::add_chains<<<1, 1>>>(d_x.get(), x.size(), r); });
+    const std::vector<double> sums = float_sums_of(x, 1, 1);
     INFO(ones << " ones");
-    CHECK(chain == 16777216.0f);
-    CHECK(std::abs(static_cast<double>(kahan) - (16777216.0 + ones)) <= 2);  // one distance
+    CHECK(sums[2] == 16777216.0);
+    CHECK(std::abs(sums[4] - (16777216.0 + ones)) <= 2);  // one distance
   }
 }
 

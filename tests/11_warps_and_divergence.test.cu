@@ -3,10 +3,6 @@
 #include "../chapters/11_warps_and_divergence/warps_and_divergence.cu"
 #undef main
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cuda/atomic>
 #include <set>
 
@@ -655,51 +651,23 @@ TEST_CASE("lanes that run one after the other from the first need not wait for t
   CHECK(order.download() == expected);
 }
 
-namespace {
-
-// The exit status of one case in a process of its own, which is this program once more; 137 if it
-// had to be stopped from outside.
-int status_of_case(unsigned number) {
-  std::string self(4096, '\0');
-  self.resize(static_cast<std::size_t>(readlink("/proc/self/exe", &self[0], self.size())));
-  const std::string command =
-      "env -u TEST_RESULTS CUDA_CPU_SCHEDULE=reverse CUDA_CPU_TIMEOUT=0.7 TURNS_CASE=" +
-      std::to_string(number) + " timeout -s KILL 8 '" + self + "' '[.one_case]' >/dev/null 2>&1";
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-}  // namespace
-
-TEST_CASE("one case of take_turns, in the process of status_of_case()", "[.one_case]") {
-  const char* const number = std::getenv("TURNS_CASE");
-  REQUIRE(number != nullptr);
-  std::_Exit(take_turns::run_here(take_turns::kCases[std::stoul(number) - 1]).status);
-}
-
-TEST_CASE("lanes that wait for each other in vain are stopped with a report", "[take_turns]") {
-  using namespace take_turns;
-  if (!(kOnGpu || runs_threads("reverse")) || races_are_looked_for() || small_sizes()) return;
-  const int in_vain = kOnGpu ? 137 : kStopped.status;
-  CHECK(status_of_case(1) == in_vain);
-  CHECK(status_of_case(2) == kRight.status);
-  CHECK(status_of_case(3) == kRight.status);
-  CHECK(status_of_case(4) == in_vain);
-  CHECK(status_of_case(5) == kRight.status);
-}
-
-TEST_CASE("a case that is watched ends: by itself, or stopped", "[take_turns]") {
+TEST_CASE("a case that is watched ends: by itself, or stopped where lanes wait in vain",
+          "[take_turns]") {
   const char* const programs = std::getenv("PROGRAMS_DIR");  // set by make test
-  if (programs == nullptr || small_sizes() || !(kOnGpu || runs_threads("reverse"))) return;
+  if (programs == nullptr || small_sizes() || races_are_looked_for()) return;
+  if (!kOnGpu && !runs_threads("reverse")) return;
   setenv("CUDA_CPU_TIMEOUT", "0.7", 1);
   const std::string program = std::string(programs) + "/11_take_turns";
   using namespace take_turns;
   const auto ends_as = [&](std::size_t number) {
     return run_watched(program.c_str(), number, 0).status;
   };
+  const int in_vain = kOnGpu ? kHangs.status : kStopped.status;
+  CHECK(ends_as(1) == in_vain);
+  CHECK(ends_as(2) == kRight.status);
   CHECK(ends_as(3) == kRight.status);
+  CHECK(ends_as(4) == in_vain);
   CHECK(ends_as(5) == kRight.status);
-  CHECK(ends_as(4) == (kOnGpu ? kHangs.status : kStopped.status));
   CHECK(ends_as(6) == kFailed.status);  // there is no such case
   CHECK(run_watched("/no/such/program", 3, 0).status == kFailed.status);
 }

@@ -250,44 +250,47 @@ TEST_CASE("lanes that agree have one word per warp, others have not") {
   CHECK(differ[0] != differ[1]);
 }
 
-TEST_CASE("sums of pairs are right at awkward sizes, with any values, for all bounds",
-          "[launch_bounds]") {
-  using namespace launch_bounds;
+namespace {
+
+// At awkward sizes, with any values, for all bounds. A thread holds so many values;
+// `launch(version, grid, x, sums)` leaves what sums_of_threads() expects.
+template <class Versions, class Expected, class Launch>
+void check_sums_of_threads(const Versions& versions, unsigned held, Expected sums_of_threads,
+                           Launch launch) {
   for (const std::size_t n : sizes_to_test()) {
     if (n > 100000) continue;
-    const unsigned grid = blocks_for(n, kHeld * kHoldingBlock);
+    const unsigned grid = blocks_for(n, held * kHoldingBlock);
     for (const NamedInts& input : ints_of_every_kind(n)) {
       const DeviceArray<int> x(input.values);
       const std::vector<unsigned> expected = sums_of_threads(input.values, grid);
-      for (const auto& v : launch_bounds::kVersions) {
-        if (!kOnGpu && n != 257 && &v != launch_bounds::kVersions) continue;  // all alike there
+      for (const auto& v : versions) {
+        if (!kOnGpu && n != 257 && &v != versions) continue;  // all alike there
         INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(sums_left(expected.size(), [&](unsigned* sums) {
-                v.kernel<<<grid, kHoldingBlock>>>(x, n, sums);
-              }) == expected);
+        CHECK(sums_left(expected.size(), [&](unsigned* sums) { launch(v, grid, x, sums); }) ==
+              expected);
       }
     }
   }
 }
 
+}  // namespace
+
+TEST_CASE("sums of pairs are right at awkward sizes, with any values, for all bounds",
+          "[launch_bounds]") {
+  check_sums_of_threads(launch_bounds::kVersions, launch_bounds::kHeld,
+                        launch_bounds::sums_of_threads,
+                        [](const auto& v, unsigned grid, const auto& x, unsigned* sums) {
+                          v.kernel<<<grid, kHoldingBlock>>>(x, x.size(), sums);
+                        });
+}
+
 TEST_CASE("sums of rods are right at awkward sizes, with any values, for all bounds",
           "[spilled_cells]") {
   using namespace spilled_cells;
-  for (const std::size_t n : sizes_to_test()) {
-    if (n > 100000) continue;
-    const unsigned grid = blocks_for(n, kCells * kHoldingBlock);
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      const DeviceArray<int> x(input.values);
-      const std::vector<unsigned> expected = sums_of_threads(input.values, grid);
-      for (const auto& v : spilled_cells::kVersions) {
-        if (!kOnGpu && n != 257 && &v != spilled_cells::kVersions) continue;  // all alike there
-        INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(sums_left(expected.size(), [&](unsigned* sums) {
-                v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums);
-              }) == expected);
-      }
-    }
-  }
+  check_sums_of_threads(spilled_cells::kVersions, kCells, spilled_cells::sums_of_threads,
+                        [](const auto& v, unsigned grid, const auto& x, unsigned* sums) {
+                          v.kernel<<<grid, kHoldingBlock>>>(x, x.size(), kRounds, sums);
+                        });
 }
 
 TEST_CASE("each thread holds its own values, a block's threads side by side",
@@ -497,14 +500,12 @@ TEST_CASE("predicted blocks are the runtime's, for every kernel, block and amoun
       }
     }
     if (block > static_cast<int>(kHoldingBlock)) continue;
-    for (const auto& v : launch_bounds::kVersions) {
+    const auto check = [&](const auto& v) {
       INFO(v.name);
       CHECK(predicted_blocks(device, v.kernel, block, 0) == blocks_by_api(v.kernel, block, 0));
-    }
-    for (const auto& v : spilled_cells::kVersions) {
-      INFO(v.name);
-      CHECK(predicted_blocks(device, v.kernel, block, 0) == blocks_by_api(v.kernel, block, 0));
-    }
+    };
+    for (const auto& v : launch_bounds::kVersions) check(v);
+    for (const auto& v : spilled_cells::kVersions) check(v);
   }
   const auto kernel = one_byte_more::sum_parked;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -38,16 +38,7 @@ CUdevice first_device() {
 // What each row of a CSV has in a column.
 std::map<std::string, std::string> column(const std::vector<std::string>& lines,
                                           const std::string& name) {
-  const auto fields = [](const std::string& line) {
-    std::vector<std::string> all;
-    std::istringstream rest(line);
-    for (std::string field; std::getline(rest, field, ',');) {
-      field.erase(std::remove(field.begin(), field.end(), '"'), field.end());
-      all.push_back(field);
-    }
-    return all;
-  };
-  const std::vector<std::string> titles = fields(lines.at(0));
+  const std::vector<std::string> titles = fields_of(lines.at(0));
   const auto at = [&](const std::string& title) {
     const auto found = std::find(titles.begin(), titles.end(), title);
     REQUIRE(found != titles.end());
@@ -55,7 +46,7 @@ std::map<std::string, std::string> column(const std::vector<std::string>& lines,
   };
   std::map<std::string, std::string> values;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    const std::vector<std::string> row = fields(lines[i]);
+    const std::vector<std::string> row = fields_of(lines[i]);
     values[row.at(at("version"))] = row.at(at(name));
   }
   return values;

@@ -2,10 +2,12 @@
 // What every kernel test needs: sizes, inputs that expose index errors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +119,24 @@ inline std::vector<std::string> lines_of_csv(int (*program)(int, char**),
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   std::remove(path.c_str());
   return lines;
+}
+
+inline bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The parts of a text between separators, as the cells of a line of CSV.
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// The fields of a line of CSV, without their quotes. No comma is quoted.
+inline std::vector<std::string> fields_of(std::string line) {
+  line.erase(std::remove(line.begin(), line.end(), '"'), line.end());
+  return split(line, ',');
 }
 
 /// The sum of squares, in 64 bits, that most chapters' kernels compute.

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "../catch.hpp"
-#include "report/diagnostics.h"
+#include "handles.cuh"
 
 namespace {
 
@@ -51,11 +51,6 @@ bool primary_is_active() {
   REQUIRE(cuDevicePrimaryCtxGetState(0, &flags, &active) == CUDA_SUCCESS);
   CHECK(flags == 0);
   return active == 1;
-}
-
-bool is_explained(const std::string& text) {
-  UNSCOPED_INFO(cuda_cpu::last_report_text());
-  return cuda_cpu::last_report_text().find(text) != std::string::npos;
 }
 
 void in_another_thread(const std::function<void()>& work) { std::thread(work).join(); }

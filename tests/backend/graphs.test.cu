@@ -64,15 +64,20 @@ void run(const Ready& ready, cudaStream_t stream = nullptr) {
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
 }
 
+/// One thread of a kernel.
+cudaKernelNodeParams one_thread(void* kernel, void** arguments) {
+  cudaKernelNodeParams p{};
+  p.func = kernel;
+  p.gridDim = p.blockDim = 1;
+  p.kernelParams = arguments;
+  return p;
+}
+
 /// A kernel's node with an int* and an int.
 cudaGraphNode_t add_kernel(const Graph& graph, std::vector<cudaGraphNode_t> after, void* kernel,
                            int* x, int value) {
   void* arguments[] = {&x, &value};
-  cudaKernelNodeParams p{};
-  p.func = kernel;
-  p.gridDim = 1;
-  p.blockDim = 1;
-  p.kernelParams = arguments;
+  const cudaKernelNodeParams p = one_thread(kernel, arguments);
   cudaGraphNode_t node = nullptr;
   REQUIRE(cudaGraphAddKernelNode(&node, graph.g, after.data(), after.size(), &p) == cudaSuccess);
   return node;
@@ -283,9 +288,7 @@ TEST_CASE("nodes of all kinds do what they say") {
   CHECK(cudaGraphAddHostNode(&host, graph.g, &back, 1, &call) == cudaSuccess);
   const cudaGraphNode_t both[] = {host, words};
   CHECK(cudaGraphAddEmptyNode(&empty, graph.g, both, 2) == cudaSuccess);
-  cudaKernelNodeParams none{};
-  none.func = (void*)no_arguments;
-  none.gridDim = none.blockDim = 1;
+  const cudaKernelNodeParams none = one_thread((void*)no_arguments, nullptr);
   CHECK(cudaGraphAddKernelNode(&plain, graph.g, &empty, 1, &none) == cudaSuccess);
   void* number = nullptr;
   REQUIRE(cudaGetSymbolAddress(&number, device_number) == cudaSuccess);
@@ -359,10 +362,7 @@ TEST_CASE("a ready graph is one of its own: changes of the graph come later, or 
   int value = 2;
   int* to = x.p;
   void* arguments[] = {&to, &value};
-  cudaKernelNodeParams p{};
-  p.func = (void*)set;
-  p.gridDim = p.blockDim = 1;
-  p.kernelParams = arguments;
+  const cudaKernelNodeParams p = one_thread((void*)set, arguments);
   CHECK(cudaGraphKernelNodeSetParams(node, &p) == cudaSuccess);
   run(ready);
   CHECK(*x.p == 1);

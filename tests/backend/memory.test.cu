@@ -15,7 +15,7 @@
 #include "../../common/cpu/engine/memory/memory.h"
 #include "../../common/cpu/engine/memory/stacks.h"
 #include "../catch.hpp"
-#include "report/diagnostics.h"
+#include "handles.cuh"
 #include "runtime/errors.h"
 
 __constant__ int table[16];
@@ -71,14 +71,6 @@ cudaMemoryType type_of(const void* p) {
   cudaPointerAttributes attributes;
   REQUIRE(cudaPointerGetAttributes(&attributes, p) == cudaSuccess);
   return attributes.type;
-}
-
-/// True when the refusal was explained and the explanation contains `part`. Clears the error.
-bool explained(const std::string& part) {
-  const bool found = cuda_cpu::last_report_text().find(part) != std::string::npos;
-  UNSCOPED_INFO(cuda_cpu::last_report_text());
-  cudaGetLastError();
-  return found;
 }
 
 }  // namespace

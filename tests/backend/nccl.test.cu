@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../catch.hpp"
-#include "report/diagnostics.h"
+#include "handles.cuh"
 
 namespace {
 
@@ -84,11 +84,6 @@ std::vector<int> numbers(std::size_t n, int first) {
   std::vector<int> values(n);
   std::iota(values.begin(), values.end(), first);
   return values;
-}
-
-bool is_explained(const std::string& text) {
-  UNSCOPED_INFO(cuda_cpu::last_report_text());
-  return cuda_cpu::last_report_text().find(text) != std::string::npos;
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What kernels print: a row for each statement of a warp, lane by lane, as on a GPU, in whatever
 // order the threads run.
-#include <unistd.h>
-
 #include <cstdio>
 #include <string>
 
 #include "../kernel_testing.cuh"
+#include "handles.cuh"
 #include "report/diagnostics.h"
 
 namespace {
@@ -15,18 +14,10 @@ namespace {
 template <class Print>
 std::string printed_by(Print print) {
   std::fflush(stdout);
-  std::FILE* const file = std::tmpfile();
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(file), STDOUT_FILENO);
+  const KeptOutput output(STDOUT_FILENO);
   print();
   std::fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
-  std::rewind(file);
-  CHECK(std::fread(&text[0], 1, text.size(), file) == text.size());
-  std::fclose(file);
-  return text;
+  return output.text();
 }
 
 template <class Kernel>

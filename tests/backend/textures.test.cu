@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../catch.hpp"
-#include "report/diagnostics.h"
+#include "handles.cuh"
 #include "runtime/errors.h"
 #include "stored_samples.h"
 #include "texture_samples.cuh"
@@ -80,13 +80,6 @@ cudaError_t create(const cudaResourceDesc& resource, const cudaTextureDesc& desc
 cudaError_t taken(cudaError_t error) {
   cudaGetLastError();
   return error;
-}
-
-/// Whether the last refusal was explained so.
-bool explained(const std::string& part) {
-  UNSCOPED_INFO(cuda_cpu::last_report_text());
-  cudaGetLastError();
-  return cuda_cpu::last_report_text().find(part) != std::string::npos;
 }
 
 std::vector<float> contents(cudaArray_t array, std::size_t width, std::size_t rows) {

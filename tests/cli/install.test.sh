@@ -60,11 +60,8 @@ expect "the command" [ "${out#apt-get update && }" = "apt-get install -y catch2"
 
 # Its PATH: what stands here, but for compilers, nvcc and package managers, of which only the stand-ins are there.
 fresh=$scratch/fresh
-mkdir -p "$fresh"
-for folder in /usr/local/bin /usr/bin /bin; do
-  [ -d $folder ] && ln -sf $folder/* "$fresh/" 2>/dev/null
-done
-rm -f "$fresh"/{*g++*,*gcc*,*clang*,c++,cc,nvcc,nvidia-smi,apt-get,dnf,pacman,zypper,brew,sudo}
+all_but_managers "$fresh"
+rm -f "$fresh"/{*g++*,*gcc*,*clang*,c++,cc,nvcc,nvidia-smi}
 tree=$scratch/tree
 mkdir -p "$tree"
 cp -R Makefile chapters common tests "$tree/"

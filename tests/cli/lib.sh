@@ -122,6 +122,16 @@ fake_command() {
 }
 with_fakes() { env PATH="$fake:$PATH" "$@"; }
 
+# all_but_managers FOLDER: links to all programs that stand here, but for those that install others. For PATH.
+all_but_managers() {
+  local folder
+  mkdir -p "$1"
+  for folder in /usr/local/bin /usr/bin /bin; do
+    [ -d $folder ] && ln -sf $folder/* "$1/" 2>/dev/null
+  done
+  rm -f "$1"/{apt-get,dnf,pacman,zypper,brew,sudo}
+}
+
 # own_tree FOLDER [PART...]: a copy of the sources with what is compiled for every program (the files of
 # build/cpu*/ that are no chapter's, and the mirrored sources) and PARTs of build/, all as old as they are
 # here: so that a script builds in a folder where no other one does.
@@ -141,3 +151,9 @@ own_tree() {
     cp -Rp "$part" "$tree/${part%/*}/"
   done <"$scratch/parts"
 }
+
+# The labs of a chapter, in whose folder a script has to be. mutant EXERCISE NAME: the text of a wrong solution
+exercises=chapters/05_shared_tree_reduction/exercises
+work=work/05_shared_tree_reduction
+mutant() { "$python" common tools.checks.edits "$exercises/solutions.mutants" "$1/$2"; }
+lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }

@@ -116,11 +116,7 @@ expect_status 0
 mv build/cpu/prepass.d.kept build/cpu/prepass.d
 
 test_case "make test without Catch2 and without a way to install it prints the command and fails"
-mkdir -p "$scratch/bin"
-for folder in /usr/local/bin /usr/bin /bin; do
-  [ -d $folder ] && ln -sf $folder/* "$scratch/bin/" 2>/dev/null
-done
-for manager in apt-get dnf pacman zypper brew sudo; do rm -f "$scratch/bin/$manager"; done
+all_but_managers "$scratch/bin"
 # A compiler that sees no Catch2: nothing but its own headers.
 printf '#!/bin/sh\nexec g++ -nostdinc "$@"\n' >"$scratch/bin/bare-g++"
 chmod +x "$scratch/bin/bare-g++"

@@ -60,13 +60,3 @@ TEST_CASE("a wrong byte is named by its number, not as a character") {
   CHECK_FALSE(right);
   CHECK(said.str() == "bytes: wrong at [1]: expected 66, got 12\n");
 }
-
-TEST_CASE("memory poisoned with 0xff reads as NaN and as minus one") {
-  float* d_x = nullptr;
-  CUDA_CHECK(cudaMalloc(&d_x, 4 * sizeof(float)));
-  CUDA_CHECK(cudaMemset(d_x, 0xff, 4 * sizeof(float)));
-  float x[4];
-  CUDA_CHECK(cudaMemcpy(x, d_x, sizeof x, cudaMemcpyDeviceToHost));
-  CUDA_CHECK(cudaFree(d_x));
-  for (const float v : x) CHECK(std::isnan(v));
-}

@@ -9,7 +9,6 @@ common/tools/setup/python.sh >/dev/null || skip_rest "make check-labs" "python3 
 tree=$scratch/tree
 own_tree "$tree" labs/{channel,report}.{o,d}
 cd "$tree" || exit 1
-exercises=chapters/05_shared_tree_reduction/exercises
 
 check_labs() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2; }
 

@@ -6,7 +6,6 @@
 
 needs_python "make grade"
 
-exercises=chapters/05_shared_tree_reduction/exercises
 class=$scratch/class
 grades=$scratch/grades.json
 # The folder in which grading builds and runs. As root it runs as other users, who need access.
@@ -19,8 +18,6 @@ hand_in() {
   mkdir -p "$class/$1/05_shared_tree_reduction"
   cat >"$class/$1/05_shared_tree_reduction/$2.cu"
 }
-# mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common tools.checks.edits "$exercises/solutions.mutants" "$1/$2"; }
 # with_body EXERCISE BODY: the solution of the exercise with BODY put into its first kernel
 with_body() {
   TEXT=$2 awk '{ print } /^__global__/ { inside = 1 } inside && /\{$/ { print ENVIRON["TEXT"]; inside = 0 }' \

@@ -10,13 +10,6 @@ needs_python "the labs' verbs"
 tree=$scratch/'a "tree"'
 own_tree "$tree" labs/{channel,report}.{o,d} labs/cpu labs/cpu-xray
 cd "$tree" || exit 1
-exercises=chapters/05_shared_tree_reduction/exercises
-work=work/05_shared_tree_reduction
-
-# mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common tools.checks.edits "$exercises/solutions.mutants" "$1/$2"; }
-
-lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
 
 mkdir -p $work
 cp $exercises/solutions/ex1_block_sum.cu $work/

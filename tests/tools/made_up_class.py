@@ -92,23 +92,10 @@ def forgeries():
         "preinit_digraphs": (before(f'{UNSEEN}<:[using __gnu__: section(".preinit_array")]:> {ENTRY}'), "holds <:"),
         "preinit_asks": (before(f'{UNSEEN}__attribute__((__unused__, , __section__(".preinit_array"))) {ENTRY}'),
                          "uses '__section__'"),
-        "constructor_second": (before("__attribute__((unused, constructor)) static void early() {}"), attribute("constructor")),
         "constructor_third": (before('__attribute__((deprecated(")) ("), unused, constructor(101))) static void early() {}'),
                               attribute("constructor")),
         "destructor_second": (before("[[maybe_unused, gnu::destructor]] static void late() {}"), attribute("destructor")),
-        "alias_second": (before(c + 'int one() { return 1; }\n' + c + 'int write() __attribute__((unused, alias("one")));'),
-                         attribute("alias")),
-        "no_sanitize_second": (before('__attribute__((unused, no_sanitize("thread"))) static void unseen() {}'),
-                               attribute("no_sanitize")),
-        "init_priority": (before("struct Early { Early() {} };\nEarly early_one __attribute__((unused, init_priority(101)));"),
-                          attribute("init_priority")),
-        "ifunc": (before(c + "int one() { return 1; }\n" + c + "int (*choose())() { return one; }\n"
-                         + c + 'int chosen() __attribute__((unused, ifunc("choose")));\nint use() { return chosen(); }'),
-                  attribute("ifunc")),
-        "target_clones": (before('[[gnu::hot, gnu::target_clones("avx2", "default")]] int chosen(int x) { return x; }'),
-                          attribute("target_clones")),
         "section_init": (before('[[gnu::hot]] [[gnu::section(".init")]] void early() {}'), attribute("section")),
-        "weakref": (before('static int one() __attribute__((unused, weakref("main")));'), attribute("weakref")),
         "attribute_space": (before("[[mine::unused]] static int one = 1;"), "uses an attribute of 'mine'"),
         "attribute_open": (before("#define ONE __attribute__(\nONE(unused, section(\".ctors\"))) int one = 1;"), attribute("section")),
         "declspec": (before("__declspec(allocate(\".init_array\")) int one = 1;"), "uses '__declspec'"),
@@ -133,7 +120,6 @@ def forgeries():
         # what the checker needs, or the check hands over
         "environment": (at_start('std::puts(std::getenv("CUDA_CPU_RACES"));'), "uses 'getenv'"),
         "deaf_failures": (at_start("on_cuda_failure = [](const std::string&) {};"), "uses the name 'on_cuda_failure'"),
-        "drops_calls": (before("[[gnu::pure]] inline int none(int x) { return x; }"), attribute("pure")),
         "drops_the_rest": (before("[[noreturn]] inline void none() { for (;;) {} }"), attribute("noreturn")),
         "attribute_behind": (wrong() + "__attribute__((const))\n", attribute("const")),
         "template_behind": (wrong() + "template <class T>\n", ""),
@@ -155,19 +141,11 @@ def forgeries():
         "include_word": (before("#define WHICH <cstdio>\n#include WHICH"), "includes #include WHICH"),
         "include_dot": (before('#include "./common/common.cuh"'), "includes ./common/common.cuh"),
         "include_next": (before("#include_next <cstdio>"), "holds the directive #include_next"),
-        "import": (before("#import <cstdio>"), "holds the directive #import"),
-        "assertion": (before("#assert machine(x)"), "holds the directive #assert"),
-        "embed": (before('const unsigned char all[] = {\n#embed "/etc/passwd"\n};'), "holds the directive #embed"),
         "has_include": (before('#if __has_include("check.cu")\n#endif'), "uses '__has_include'"),
-        "counter": (before("int one = __COUNTER__;"), "uses '__COUNTER__'"),
         "letter_by_number": (before("int \\u0061sm_ = 1;"), "holds a \\ that"),
-        "applied": (before("void once() { __builtin_apply(nullptr, nullptr, 0); }"), "uses '__builtin_apply'"),
         "register": (before('register long top asm("rsp");'), "uses 'asm'"),
         "assertion_of_catch": (before('void once() { SUCCEED("x"); }'), "uses the name 'Catch'"),
-        "poison": (before("#pragma GCC poison expected"), "holds the line #pragma GCC poison"),
         "optimize": (before('#pragma GCC optimize ("O0")'), "holds the line #pragma GCC optimize"),
-        "pack": (before("#pragma pack(1)"), "holds the line #pragma pack"),
-        "rounding": (before("#pragma STDC FENV_ROUND FE_UPWARD"), "holds the line #pragma STDC"),
         # accesses that are made where nobody looks
         **{f"hides_{how}": (hides(how), says) for how, says in (("print", "device code calls 'snprintf'"), ("strncpy", "device code calls 'strncpy'"),
                                                                 ("pointer", BY_POINTER), ("virtual", BY_POINTER), ("both", "device code calls 'snprintf'"))},
@@ -176,34 +154,21 @@ def forgeries():
         "main": (before(c + "int main(int, char**) { return 0; }"), "defines 'main'"),
         "wrap_main": (before(c + "int __wrap_main(int, char**, char**) { return 0; }"), "uses '__wrap_main'"),
         "section_ends": (before(c + "void (*__start_lab_begin[1])() = {nullptr};"), "uses '__start_lab_begin'"),
-        "exit": (before(c + "void _exit(int) { for (;;) {} }"), "defines '_exit'"),
         "abort": (before(c + "void abort() noexcept { for (;;) {} }"), "defines 'abort'"),
         "abort_pasted": (before("#define PASTE(a, b) a##b\n" + c + "[[noreturn]] void PASTE(ab, ort)() { for (;;) {} }"),
                          "joins names by ##"),
-        "recvmsg": (before(c + "long recvmsg(int, void*, int) { return 32; }"), "defines 'recvmsg'"),
         "delete": (before("void operator delete(void* what) noexcept { std::free(what); }"), "defines operatordelete"),
-        "hooks": (before(c + "void __tsan_write4(void*);\nvoid once() { __tsan_write4(nullptr); }"), "uses '__tsan_write4'"),
         # reading and calling what is not there for it
         "read_chk": (at_start("char word[33]; __read_chk(3, word, 32, 33);",
                               c + "long __read_chk(int, void*, unsigned long, unsigned long);"), "uses '__read_chk'"),
         "recvmsg_call": (at_start("recvmsg(3, nullptr, 0);", c + "long recvmsg(int, void*, int);"), refused_call("recvmsg")),
-        "descriptors": (at_start('char name[64]; readlink("/proc/self/fd/3", name, 64);',
-                                 c + "long readlink(const char*, char*, unsigned long);"),
-                        refused_call("readlink")),
         "filesystem": (at_start('for (auto& f : std::filesystem::directory_iterator("/proc/self/fd")) (void)f;',
                                 "#include <filesystem>"), "includes filesystem"),
         "basic_file": (at_start('static std::__basic_file<char> file(nullptr); file.open("/etc/passwd", std::ios::in);',
                                 "#include <fstream>"), "uses '__basic_file'"),
         "locale": (at_start('std::locale file("/tmp/mine");', "#include <locale>"), "calls 'std::locale::locale'"),
-        "ptrace": (at_start("ptrace(PTRACE_TRACEME, 0, 0, 0);", "#include <sys/ptrace.h>"), "includes sys/ptrace.h"),
-        "signal_handler": (at_start("std::signal(SIGALRM, [](int) { std::_Exit(0); });", "#include <csignal>"),
-                           "includes csignal"),
         "asm_syscall": (at_start('__asm__ __volatile__("syscall" : : "a"(231), "D"(0));'), "uses '__asm__'"),
         "thread_pointer": (at_start("std::printf(\"%p\", __builtin_thread_pointer());"), "uses '__builtin_thread_pointer'"),
-        "longjmp": (at_start("static std::jmp_buf here; if (setjmp(here) == 0) std::longjmp(here, 1);", "#include <csetjmp>"),
-                    "includes csetjmp"),
-        "unwinds": (at_start("_Unwind_ForcedUnwind(nullptr, nullptr, nullptr);", "#include <unwind.h>"),
-                    "includes unwind.h"),
         "jumps": (at_start("static void* where = &&there; goto *where; there:;"), "uses 'goto'"),
         "input": (at_start("std::printf(\"%d\", stdin->_fileno);", "#include <cstdio>"), refused_call("stdin")),
         # writing lines of one's own, by what is allowed
@@ -249,14 +214,12 @@ AFTERWARDS = {
 }
 
 
-def tricks(outside, student):
-    """{what it tries: the text of the file}; `student`: another one's file."""
+def tricks(outside):
+    """{what it tries: the text of the file}"""
     c = 'extern "C" '
     return {
         # macros of the check
         "macro": first(f"#define {NO_CHECK}"),
-        "macro_after": before(f"#define {NO_CHECK}"),
-        "macro_CHECK": before("#undef FAIL\n#define FAIL(x) ((void)0)"),
         "macro_form_feed": before(f"\f#define {NO_CHECK}"),
         "macro_digraph": before(f"%:define {NO_CHECK}"),
         "macro_spliced": before(f"#def\\\nine {NO_CHECK}"),
@@ -265,8 +228,6 @@ def tricks(outside, student):
             '#if __has_include("check.o") || __has_include("check.ii") || __has_include("check.cu")\n'
             f"#define {NO_CHECK}\n#endif"
         ),
-        "macro_if_optimised": before(f"#ifdef __OPTIMIZE__\n#define {NO_CHECK}\n#endif"),
-        "macro_pushed": before(f'#pragma push_macro("expect_equal")\n#define {NO_CHECK}'),
         "macro_of_a_header": first("#define private public\n#define accumulate iota\n#include <numeric>\n#include <regex>"),
         "macro_cuda_check": before("#undef CUDA_CHECK_LAUNCH\n#define CUDA_CHECK_LAUNCH() return"),
         # lines that name other files
@@ -276,7 +237,6 @@ def tricks(outside, student):
         "system_header": before("#pragma GCC system_header"),
         # names of the check
         "namespace_lab": before("namespace lab { struct Wrong; }"),
-        "namespace_std": before("namespace std { inline int mine; }"),
         "namespace_alias": before("namespace s = std;\ntemplate <> long long& s::vector<long long>::back() noexcept;"),
         "specialised": before(
             "template <> inline std::vector<long long>::reference std::vector<long long>::operator[](size_type n) noexcept"
@@ -284,18 +244,14 @@ def tricks(outside, student):
         ),
         "overload_hidden": before("namespace { template <class A, class B> auto div_up(A, B) { return 0; } }"),
         "overload_used": before("namespace mine { std::size_t div_up(std::size_t, unsigned); }\nusing mine::div_up;"),
-        "overload_pasted": before("#define PASTE(a, b) a##b\ninline int PASTE(div, _up)(std::size_t, unsigned) { return 0; }"),
         "equals": before("struct Sum { long long v; };\ntemplate <class T> bool operator==(const T&, const Sum&) { return true; }"),
         "test_case": before('TEST_CASE("every block leaves the sum of its own elements") { CHECK(true); }'),
         "mangled": before(c + "void _ZN3lab4tellERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES7_(int, int);"),
         # beneath the compiler
         "asm_pasted": before('#define PASTE(a, b) a##b\nPASTE(as, m)("nop");'),
-        "constructor_gnu": before("[[gnu::constructor]] void early() {}"),
-        "extname": before(f"#pragma redefine_extname mine write\n{c}long mine(int, const void*, unsigned long) {{ return 0; }}"),
         "pragma_operator": before('_Pragma("weak write")'),
         # the channel
         "write": before(c + "long write(int, const void*, unsigned long n) { return static_cast<long>(n); }"),
-        "new": before("void* operator new(std::size_t n) { return std::malloc(n); }"),
         "garbage": at_start(f"{NAME} const char* word = \"00000000000000000000000000000000\"; "
                             f"for (int file = 3; file < 200; ++file) {{ {FORGE.replace('std::_Exit(0);', '')} }} std::_Exit(0);"),
         "search": at_start(
@@ -306,17 +262,11 @@ def tricks(outside, student):
         ),
         "environ": at_start("for (char** e = environ; *e; ++e) puts(*e);", c + "char** environ;"),
         "proc_mem": at_start('std::ofstream file("/proc/self/mem"); file.seekp(4096); file << 1;', "#include <fstream>"),
-        "syscall": at_start("syscall(39);", c + "long syscall(long, ...);"),
-        "dlsym": at_start('dlsym(nullptr, "write");', c + "void* dlsym(void*, const char*);"),
-        "frames": before("void* where() { return __builtin_return_address(0); }"),
         # other people's files
         "reads_secret": at_start(f'std::ifstream file("{outside}/secret.txt"); std::string all; file >> all; puts(all.c_str());',
                                  "#include <fstream>\n#include <string>"),
         "writes_outside": at_start(f'std::ofstream("{outside}/written") << 1;', "#include <fstream>"),
         "includes_secret": before(f'#include "{outside}/secret.txt"'),
-        "includes_passwd": before('#include "/etc/passwd"'),
-        "includes_neighbour": before(f'#include "{student}"'),
-        "includes_solution": before(f'#include "chapters/{LAB[0]}/exercises/solutions/{LAB[1]}.cu"'),
         "includes_zero": before('#include "/dev/zero"'),
         "leaves_files": at_start('std::ofstream("/dev/shm/left_by_a_student") << 1; std::ofstream("/tmp/left_by_a_student") << 1;',
                                  "#include <fstream>"),
@@ -335,9 +285,7 @@ def tricks(outside, student):
         "fork": at_start("for (;;) fork();", c + "int fork();"),
         "threads": at_start("for (;;) std::thread([] { for (;;) std::this_thread::yield(); }).detach();", "#include <thread>"),
         "floods": at_start('for (;;) puts("All tests passed");'),
-        "folders": at_start("for (;;) { mkdir(\"d\", 0700); chdir(\"d\"); }", c + "int mkdir(const char*, unsigned);\n" + c + "int chdir(const char*);"),
         "leaves": at_start('puts("All tests passed (180 assertions in 1 test case)"); std::exit(0);'),
-        "kills": at_start("kill(-1, 9);", c + "int kill(int, int);"),
         "computes": before("constexpr unsigned long long slow() { unsigned long long sum = 0; for (int i = 0; i < 200000; ++i)"
                            " for (int j = 0; j < 200000; ++j) sum += j; return sum; }\nconstexpr auto all = slow();"),
         **{name: text for name, (text, _) in forgeries().items()},
@@ -457,10 +405,9 @@ def make(root, count, outside):
     put(f"{root}/__MACOSX/._notes.txt", b"\0")
     hostile = len(FIRST) if count < 200 else 1000
     right = solution(*LAB)
-    neighbour = f"{os.path.abspath(root)}/neighbour/{LAB[0]}/{LAB[1]}.cu"
-    put(neighbour, right)
+    put(f"{root}/neighbour/{LAB[0]}/{LAB[1]}.cu", right)
     honest, expected = 1, {"neighbour": ["passed"]}
-    texts, reasons, said = tricks(os.path.abspath(outside), neighbour), forgeries(), {}
+    texts, reasons, said = tricks(os.path.abspath(outside)), forgeries(), {}
     hostile = min(hostile, len(texts))
     for name in [*FIRST, *(n for n in sorted(texts) if n not in FIRST)][:hostile]:
         put(f"{root}/hostile_{name}/{LAB[0]}/{LAB[1]}.cu", texts[name])

@@ -268,12 +268,7 @@ cat >work/missing.cu <<'END'
 #endif
 #include "lib/nvml.h"
 int main() {
-#if defined(TELL)
-  cudaIpcMemHandle_t handle;
-#elif defined(CONDITION)
-  cudaGraph_t graph = nullptr;
-  if (cudaGraphConditionalHandleCreate(nullptr, graph)) return 3;
-#elif defined(DRIVER)
+#ifdef DRIVER
   if (cuModuleUnload(CUmodule()) != 0) return 4;
 #endif
   printf("own header: %d\n", own_number);
@@ -287,11 +282,7 @@ answers fails "work/missing.cu:5:" own run FILE=work/missing.cu
 expect_output "error: <nvml.h>: the CPU backend has no NVML"
 answers fails "work/missing.cu:3:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=RANDOM
 expect_output "error: <curand_kernel.h>: the CPU backend has no cuRAND"
-answers fails "work/missing.cu:8:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=TELL
-expect_output "error: cudaIpcMemHandle_t: the CPU backend has no memory of other processes (IPC)"
-answers fails "work/missing.cu:11:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=CONDITION
-expect_output "error: cudaGraphConditionalHandleCreate: the CPU backend has no conditional nodes of graphs"
-answers fails "work/missing.cu:13:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
+answers fails "work/missing.cu:8:" own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
 expect_output "error: cuModuleUnload: the CPU backend has only contexts, memory and streams of the driver API; use the runtime API (cuda...) (so it is with CUmodule)"
 printf '#include <curand.h>\nint main() { curandGenerator_t g; return undeclared(g); }\n' >work/random.cu
 answers fails "work/random.cu:1: error: <curand.h>: the CPU backend has no cuRAND; <random> fills an array on the host" \

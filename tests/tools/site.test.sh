@@ -219,11 +219,8 @@ expect_status 2
 expect_one_line
 
 test_case "make site without Node.js says how to get it"
-mkdir -p "$scratch/bin"
-for folder in /usr/local/bin /usr/bin /bin; do
-  [ -d $folder ] && ln -sf $folder/* "$scratch/bin/" 2>/dev/null
-done
-for program in node npm apt-get dnf pacman zypper brew sudo; do rm -f "$scratch/bin/$program"; done
+all_but_managers "$scratch/bin"
+rm -f "$scratch/bin/"{node,npm}
 PATH=$scratch/bin site_sh build
 expect_status 2
 expect_one_error_line

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "branch_patterns.cuh"
-#include "xray/listing.h"
 #include "xray_testing.cuh"
 
 namespace {
@@ -153,9 +152,7 @@ TEST_CASE("warps go through lines as often, and with as many lanes, as on the H2
   branch_patterns::all(out.get(), [&](const char* name, int parameter, const auto& launch) {
     INFO(name << " " << parameter);
     REQUIRE(std::getline(file, line));
-    std::istringstream row(line);
-    std::vector<std::string> cells;
-    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    const std::vector<std::string> cells = split(line, ',');
     REQUIRE(cells.size() == 11);
     REQUIRE(cells[5] == name);
     REQUIRE(std::stoi(cells[6]) == parameter);
@@ -256,28 +253,21 @@ TEST_CASE("the lanes of a block's last warp are those that it has") {
 
 TEST_CASE("the listing names lanes where some are missing and no access tells") {
   const DeviceArray<float> x(kBlock), y(kBlock);
-  const auto text = [&](const std::function<void()>& work) {
-    return xray::listing_of(launches_of(work), false);
-  };
   const auto line_with = [](const std::string& listing, const std::string& end) {
-    std::istringstream stream(listing);
-    for (std::string line; std::getline(stream, line);) {
-      if (line.size() > end.size() &&
-          line.compare(line.size() - end.size(), end.size(), end) == 0) {
-        return line;
-      }
+    for (const std::string& line : split(listing, '\n')) {
+      if (ends_with(line, end)) return line;
     }
     return std::string();
   };
-  const std::string apart = text([&] { branch<By::kLane><<<1, kBlock>>>(x.get(), y.get()); });
+  const std::string apart = listing_of([&] { branch<By::kLane><<<1, kBlock>>>(x.get(), y.get()); });
   CHECK(line_with(apart, "// line: even").find(" 16.0 of 32 lanes, 6 passes |") !=
         std::string::npos);
   CHECK(apart.find("branches: lanes of a warp went different ways 2 times") != std::string::npos);
-  const std::string whole = text([&] { branch<By::kWarp><<<1, kBlock>>>(x.get(), y.get()); });
+  const std::string whole = listing_of([&] { branch<By::kWarp><<<1, kBlock>>>(x.get(), y.get()); });
   CHECK(whole.find(" lanes, ") == std::string::npos);
   CHECK(whole.find("branches") == std::string::npos);
   // The access's own row tells.
-  CHECK(text([&] { one_lane_stores<<<1, kBlock>>>(y.get(), 6); }).find(" lanes, ") ==
+  CHECK(listing_of([&] { one_lane_stores<<<1, kBlock>>>(y.get(), 6); }).find(" lanes, ") ==
         std::string::npos);
 }
 

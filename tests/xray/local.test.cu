@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arrays of a thread's own whose indices nvcc cannot know lie in local memory, lanes side by side.
 
-#include "xray/listing.h"
 #include "xray/model.h"
 #include "xray_testing.cuh"
 
@@ -345,14 +344,12 @@ TEST_CASE("the listing says what local memory costs") {
   std::vector<int> indices(kWarp);
   for (unsigned t = 0; t < kWarp; ++t) indices[t] = static_cast<int>(t);
   const DeviceArray<int> at(indices);
-  const auto text = [&](const std::function<void()>& work) {
-    return xray::listing_of(launches_of(work), false);
-  };
-  const std::string apart = text([&] { loaded_index<<<1, kWarp>>>(x.get(), at.get(), out.get()); });
+  const std::string apart =
+      listing_of([&] { loaded_index<<<1, kWarp>>>(x.get(), at.get(), out.get()); });
   CHECK(apart.find("local  load           1  32.0  32/4 sectors") != std::string::npos);
   CHECK(apart.find("the lanes use different elements of their arrays") != std::string::npos);
   CHECK(apart.find("local loads: 1 requests, 32 sectors") != std::string::npos);
-  CHECK(text([&] { handed_on<<<1, kWarp>>>(x.get(), out.get()); }).find(" local ") ==
+  CHECK(listing_of([&] { handed_on<<<1, kWarp>>>(x.get(), out.get()); }).find(" local ") ==
         std::string::npos);
 }
 

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "xray/listing.h"
 #include "xray/machine_code.h"
 #include "xray_testing.cuh"
 
@@ -208,24 +207,14 @@ xray::Counts at(const xray::Launch& launch, const std::string& name) {
   return launch.total_of_line(line_of(__FILE__, name));
 }
 
-template <class Work>
-std::vector<std::string> listing_of(Work work) {
-  std::istringstream text(xray::listing_of(launches_of(work), false));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
 // What the listing remarks below the line that ends with the comment `// line: NAME`; "" if
 // nothing.
-std::string remark(const std::vector<std::string>& listing, const std::string& name) {
+std::string remark(const std::string& listing, const std::string& name) {
   const std::string wanted = "// line: " + name;
   std::string found;
   bool below = false;
-  for (const std::string& line : listing) {
-    const bool ends = line.size() >= wanted.size() &&
-                      line.compare(line.size() - wanted.size(), wanted.size(), wanted) == 0;
-    if (ends) {
+  for (const std::string& line : split(listing, '\n')) {
+    if (ends_with(line, wanted)) {
       below = true;
     } else if (below && line.compare(0, 4, "  ~ ") == 0) {
       found += line.substr(4);
@@ -383,11 +372,9 @@ TEST_CASE("what nvcc made predicates of is executed by warps without a lane for 
   CHECK(loads.requests == 24);
   CHECK(loads.switched_off == 2 * 52);
   CHECK(added.total(xray::Space::kShared, xray::Operation::kStore).switched_off == 0);
-  const std::vector<std::string> listing = listing_of(adds);
+  const std::string listing = listing_of(adds);
   CHECK(remark(listing, "added").find("104 more are executed for no lane") != std::string::npos);
-  CHECK(std::any_of(listing.begin(), listing.end(), [](const std::string& line) {
-    return line.find("104 more for no lane, a wavefront each") != std::string::npos;
-  }));
+  CHECK(listing.find("104 more for no lane, a wavefront each") != std::string::npos);
   // Two warps have 4 rows each, 5 of these 8 are there. With the columns two branches are passed.
   const DeviceArray<float> x(kWarp * kWarp), y(256);
   const auto limits = [&](unsigned columns) {

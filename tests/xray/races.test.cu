@@ -44,33 +44,6 @@ constexpr int kWords = 4 * kBlock;
 
 enum class Memory { kShared, kGlobal, kMapped };
 
-/// Keeps what is written to stderr while it lives.
-class KeptErrors {
- public:
-  KeptErrors() : file_(std::tmpfile()), stderr_(dup(STDERR_FILENO)) {
-    if (file_ != nullptr) dup2(fileno(file_), STDERR_FILENO);
-  }
-  ~KeptErrors() {
-    dup2(stderr_, STDERR_FILENO);
-    close(stderr_);
-    if (file_ != nullptr) std::fclose(file_);
-  }
-  KeptErrors(const KeptErrors&) = delete;
-  KeptErrors& operator=(const KeptErrors&) = delete;
-
-  std::string text() const {
-    std::string result;
-    if (file_ == nullptr) return result;
-    std::rewind(file_);
-    for (int c; (c = std::fgetc(file_)) != EOF;) result += static_cast<char>(c);
-    return result;
-  }
-
- private:
-  std::FILE* file_;  // null: nothing is kept
-  int stderr_;
-};
-
 /// What `launch` and all that it started are found guilty of. Its own last_report_text and its
 /// status are forgotten.
 template <class Launch>
@@ -79,7 +52,7 @@ std::vector<Finding> findings_of(Launch launch) {
   std::vector<Finding> found;
   std::string printed;
   {
-    const KeptErrors errors;
+    const KeptOutput errors(STDERR_FILENO);
     races::look_for_races(true);
     launch();
     CUDA_CHECK(cudaDeviceSynchronize());
@@ -142,10 +115,6 @@ bool has(const std::vector<Finding>& findings, Fault fault, int one, int other) 
     if (f.earlier.line == other && f.later.line == one) return true;
   }
   return false;
-}
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 std::string all_texts(const std::vector<Finding>& findings) {
@@ -1700,7 +1669,7 @@ TEST_CASE("a run that takes long says once what it does, how far it is, and how 
     if (at != std::string::npos) *out = std::stoull(text.substr(at + 10));
   };
   {
-    const KeptErrors errors;
+    const KeptOutput errors(STDERR_FILENO);
     races::look_for_races(true);
     cuda_cpu::GridLaunch launch{};
     launch.kernel = {"slow", __FILE__, __LINE__};

@@ -9,12 +9,12 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "../kernel_testing.cuh"
 #include "xray/counts.h"
+#include "xray/listing.h"
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
@@ -72,14 +72,6 @@ inline xray::Counts sum_of(const std::vector<Touched>& requests) {
   return c;
 }
 
-/// The parts of a text between separators, as the cells of a line of CSV.
-inline std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
-
 /// The request of a block's first threads when each has one element, side by side.
 inline xray::Counts neighbours(unsigned threads, unsigned bytes = 4) {
   std::vector<Touched> requests;
@@ -113,16 +105,18 @@ inline xray::Launch launch_of(const std::function<void()>& work) {
   return launches.front();
 }
 
+/// The listing of `work`, without colours.
+inline std::string listing_of(const std::function<void()>& work) {
+  return xray::listing_of(launches_of(work), false);
+}
+
 /// The line of a test's source that ends with the comment `// line: NAME`.
 inline int line_of(const char* file, const std::string& name) {
   std::ifstream source(file);
   std::string text;
   const std::string wanted = "// line: " + name;
   for (int line = 1; std::getline(source, text); ++line) {
-    if (text.size() >= wanted.size() &&
-        text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0) {
-      return line;
-    }
+    if (ends_with(text, wanted)) return line;
   }
   FAIL("no line of " << file << " ends with " << wanted);
   return 0;

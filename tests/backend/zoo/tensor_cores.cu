@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Instructions of tensor cores, called in ways that the PTX ISA does not allow.
-// tensor_cores_right.cu is the right twin.
+// A case of tensor_cores_race.cu is the right twin.
 #include <tensor_instructions.h>
 
 #include <cstdint>
@@ -19,6 +19,14 @@ struct Shared {
 
 __device__ void fill(Element* tile) {
   for (unsigned i = threadIdx.x; i < kTile; i += blockDim.x) tile[i] = 1.0f;
+}
+
+/// Both tiles, for products.
+__device__ void fill_both(Shared* s) {
+  fill(s->a);
+  fill(s->b);
+  ptx::fence_async();
+  __syncthreads();
 }
 
 __device__ void set_up(Shared* s, unsigned arrivals) {
@@ -323,10 +331,7 @@ CASE(bulk_store_not_waited_for) { run(bulk_store_not_waited_for, 64); }
 // EXPECT: {file}:{second}: error: wgmma uses registers that were written, with no fence between them in kernel 'registers_not_fenced'
 __global__ void registers_not_fenced(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   ptx::wgmma_fence();
   ptx::wgmma_m64k16<64>(d, of(s.a), of(s.b), false);
@@ -342,10 +347,7 @@ CASE(registers_not_fenced) { run(registers_not_fenced, 128); }
 // EXPECT: {file}:{touched}: error: registers of a wgmma that is under way were written in kernel 'registers_written'
 __global__ void registers_written(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   ptx::wgmma_fence();
   ptx::wgmma_m64k16<64>(d, of(s.a), of(s.b), false);  // @touched
@@ -359,10 +361,7 @@ CASE(registers_written) { run(registers_written, 128); }
 // EXPECT: found when the block had ended: 128 of 128 have not
 __global__ void product_not_waited_for(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   ptx::wgmma_fence();
   ptx::wgmma_m64k16<64>(d, of(s.a), of(s.b), false);  // @lost
@@ -377,10 +376,7 @@ CASE(product_not_waited_for) { run(product_not_waited_for, 128); }
 // EXPECT: note: threads 96-127 left the kernel here
 __global__ void three_warps(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   if (threadIdx.x >= 96) return;
   ptx::wgmma_fence();
@@ -404,10 +400,7 @@ CASE(group_not_whole) { run(group_not_whole, 96); }
 // EXPECT: {file}:{differ}: note: the other product
 __global__ void threads_differ(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   ptx::wgmma_fence();
   ptx::wgmma_m64k16<64>(d, of(threadIdx.x < 64 ? s.a : s.b), of(s.b), false);  // @differ
@@ -420,10 +413,7 @@ CASE(threads_differ) { run(threads_differ, 128); }
 // EXPECT: the matrix begins at byte 128 of the pattern
 __global__ void descriptor_misaligned(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   ptx::wgmma_fence();
   ptx::wgmma_m64k16<64>(d, of(s.a), of(s.b + 64), false);  // @descriptor
@@ -436,10 +426,7 @@ CASE(descriptor_misaligned) { run(descriptor_misaligned, 128); }
 // EXPECT: the matrix begins at byte 32 of the pattern
 __global__ void descriptor_of_a_misaligned(const __grid_constant__ CUtensorMap, float* out) {
   __shared__ Shared s;
-  fill(s.a);
-  fill(s.b);
-  ptx::fence_async();
-  __syncthreads();
+  fill_both(&s);
   float d[32] = {};
   ptx::wgmma_fence();
   ptx::wgmma_m64k16<64, ptx::Layout::kDownRows>(d, of(s.a + 16), of(s.b),  // @descriptor_of_a

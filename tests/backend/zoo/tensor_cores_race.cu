@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Races with what tensor cores read and bulk copies write. tensor_cores_right.cu is the right twin.
+// Races with what tensor cores read and bulk copies write; the case `right` is the right twin of
+// these and of tensor_cores.cu.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 #include <tensor_instructions.h>
 
 #include <cstdint>
+#include <cstdio>
 
 #include "cases.cuh"
 
 using Element = __nv_bfloat16;
 constexpr unsigned kSide = 64, kTiles = 7, kStages = 3, kGroup = 128;
 
-enum Mistake { kNotReleased, kReleasedEarly, kNotFull, kStoredEarly };
+enum Mistake { kNone, kNotReleased, kReleasedEarly, kNotFull, kStoredEarly };
 
 /// Adds up the squares of matrices of 64 x 64: a warp brings them by bulk copies, a group of four
 /// warps multiplies, and stores what is less than 256 by bulk copies again.
@@ -71,20 +73,22 @@ __global__ void sum_of_squares(const __grid_constant__ CUtensorMap from,
   }
 }
 
+void run(Element* x, Element* y, Mistake mistake) {
+  constexpr auto kSwizzle = ptx::Swizzle::k128Bytes;
+  sum_of_squares<<<1, kGroup + 32>>>(
+      ptx::tile_map(x, kTiles * kSide, kSide, kSide, kSide, kSide, kSwizzle),
+      ptx::tile_map(y, kSide, kSide, kSide, 16, kSide, kSwizzle), mistake);
+}
 void run(Mistake mistake) {
-  run_on<Element>((kTiles + 1) * kSide * kSide, [&](Element* x) {
-    constexpr auto kSwizzle = ptx::Swizzle::k128Bytes;
-    sum_of_squares<<<1, kGroup + 32>>>(
-        ptx::tile_map(x, kTiles * kSide, kSide, kSide, kSide, kSide, kSwizzle),
-        ptx::tile_map(x + kTiles * kSide * kSide, kSide, kSide, kSide, 16, kSide, kSwizzle),
-        mistake);
-  });
+  run_on<Element>((kTiles + 1) * kSide * kSide,
+                  [&](Element* x) { run(x, x + kTiles * kSide * kSide, mistake); });
 }
 
 // CASE: released_early
 // EXPECT: {file}:{copy}: error: race: a write while an asynchronous copy from it is under way in kernel 'sum_of_squares'
 // EXPECT: of element 0 of the __shared__ array 'places'
-// EXPECT: {file}:{product}: note: the copy began here
+// EXPECT: {file}:{product}: note: the copy began here, by thread (
+// EXPECT: help: the thread that copies waits for it first (__pipeline_commit, then __pipeline_wait_prior)
 CASE(released_early) { run(kReleasedEarly); }
 
 // CASE: not_full
@@ -138,4 +142,66 @@ CASE(stored_beside_a_read) {
 // EXPECT: {file}:{rows}: note: a write by thread
 CASE(loaded_early) {
   run_on<unsigned>(1, [](unsigned*) { load_early<<<1, 64>>>(); });
+}
+
+/// One warp multiplies the first 16 rows with the first 8 columns, of 16 of k.
+__global__ void by_a_warp(const Element* x, float* out) {
+  __shared__ alignas(16) Element rows[16][16];
+  for (unsigned i = threadIdx.x; i < 256; i += 32)
+    rows[i / 16][i % 16] = x[i / 16 * kSide + i % 16];
+  __syncwarp();
+  unsigned a[4], of_b[4];
+  const unsigned row = threadIdx.x % 16, column = threadIdx.x / 16 * 8;
+  ptx::load_matrices(a, &rows[row][column]);
+  ptx::load_matrices_transposed(of_b, &rows[row][column]);
+  const unsigned b[2] = {of_b[0], of_b[1]};
+  float d[4] = {};
+  ptx::mma_m16n8k16(d, a, b);
+  for (unsigned e = 0; e < 4; ++e) {
+    out[(threadIdx.x / 4 + e / 2 * 8) * 8 + threadIdx.x % 4 * 2 + e % 2] = d[e];
+  }
+}
+
+// CASE: right
+// RUN: CUDA_CPU_RACES=0
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
+// EXPECT-STATUS: 0
+// EXPECT-NOT: error
+// EXPECT-NOT: note
+// EXPECT-STDOUT: 4096 of 4096 are right, 128 of 128 by a warp
+CASE(right) {
+  static Element x[kTiles * kSide * kSide], y[kSide * kSide];
+  for (unsigned i = 0; i < kTiles * kSide * kSide; ++i) x[i] = i * i % 5 == 1 ? 1.0f : 0.0f;
+  Element *d_x, *d_y;
+  float *d_out, out[128];
+  cudaMalloc(&d_x, sizeof(x));
+  cudaMalloc(&d_y, sizeof(y));
+  cudaMalloc(&d_out, sizeof(out));
+  cudaMemcpy(d_x, x, sizeof(x), cudaMemcpyHostToDevice);
+  run(d_x, d_y, kNone);
+  by_a_warp<<<1, 32>>>(d_x, d_out);
+  cudaMemcpy(y, d_y, sizeof(y), cudaMemcpyDeviceToHost);
+  cudaMemcpy(out, d_out, sizeof(out), cudaMemcpyDeviceToHost);
+  cudaFree(d_x);
+  cudaFree(d_y);
+  cudaFree(d_out);
+  int right = 0, right_by_warp = 0;
+  for (unsigned i = 0; i < kSide * kSide; ++i) {
+    float sum = 0.0f;
+    for (unsigned l = 0; l < kTiles * kSide; ++l) {
+      const unsigned tile = l / kSide * kSide * kSide;
+      sum += static_cast<float>(x[tile + i / kSide * kSide + l % kSide]) *
+             static_cast<float>(x[tile + l % kSide * kSide + i % kSide]);
+    }
+    right += static_cast<float>(y[i]) == sum;
+  }
+  for (unsigned i = 0; i < 128; ++i) {
+    float sum = 0.0f;
+    for (unsigned l = 0; l < 16; ++l) {
+      sum += static_cast<float>(x[i / 8 * kSide + l]) * static_cast<float>(x[l * kSide + i % 8]);
+    }
+    right_by_warp += out[i] == sum;
+  }
+  std::printf("%d of 4096 are right, %d of 128 by a warp\n", right, right_by_warp);
 }
