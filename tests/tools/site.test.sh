@@ -36,11 +36,13 @@ cat >"$tree/$chapter/README.md" <<'END'
 
 ## What *it* is: a question?
 
-**Guess.** How many times as fast, and `which`?
+<details><summary><b>Guess.</b> How many times as fast, and <code>which</code>?</summary>
 
-**The number.** 1.5<!--=a ms--> ms: 4.0 times as *slow*.
+1.5<!--=a ms--> ms: 4.0 times as *slow*.
 
-**Why.** One reason, a [bank](../GLOSSARY.md#bank).
+</details>
+
+One reason, a [bank](../GLOSSARY.md#bank).
 
 ## Another
 
@@ -52,11 +54,11 @@ cat >"$tree/$chapter/README.md" <<'END'
 
 The reckoning.
 
+The second.
+
 </details>
 
-**The number.** The second.
-
-**Why.** Another reason.
+Another reason.
 
 ## A program
 

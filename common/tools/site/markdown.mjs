@@ -152,7 +152,7 @@ export function answerTo(question, number) {
     return { value: turned ? (1 / found.value).toPrecision(3) : found.value, unit }
   }
   // A count has no unit: "How many are left?" "67."
-  const count = /how many/i.test(asked) && /^\s*(?:The number\.)?\s*(\d+(?:,\d{3})*)(?:\.\s|\.?$| (?:on|of) )/.exec(said)
+  const count = /how many/i.test(asked) && /^\s*(\d+(?:,\d{3})*)(?:\.\s|\.?$| (?:on|of) )/.exec(said)
   return count ? { value: count[1].replace(/,/g, ''), unit: '' } : null
 }
 
@@ -187,7 +187,7 @@ export function questionForm(lines, answer) {
   return { numbers }
 }
 
-const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
+const ASKED = /^<details><summary><b>Guess\.<\/b>([\s\S]*?)<\/summary>([\s\S]*?)\n<\/details>\n/m
 
 /** The sections of level 2: { title, anchor, at, text }. */
 export function sections(markdown) {
@@ -201,28 +201,17 @@ export function withSections(markdown, change) {
   return markdown.slice(0, parts[0]?.at) + parts.map(change).join('')
 }
 
-/**
- * What a section asks before its number: { question, before, rest, number, why, told }, else null. `before` and `rest` are the
- * texts around the question, `rest` with what stands in the question's fold; the next two are places in `rest`. `told`: the
- * fold holds the answer itself, from `number` to `why`, and the text goes on without the label "The number."
- */
+/** What a section asks: { before, question, answer, rest }, else null. The answer stands in the question's fold, the texts around are before and rest. */
 export function guessIn(section) {
   const asked = ASKED.exec(section)
   if (!asked) return null
-  const { open, folded, reckoned } = asked.groups
-  const inFold = reckoned?.trim() ?? ''
-  const rest = (inFold ? `${inFold}\n\n` : '') + section.slice(asked.index + asked[0].length)
-  const before = section.slice(0, asked.index)
-  const question = (open ?? folded).trim()
-  const number = rest.indexOf('**The number.**')
-  if (number < 0) return inFold ? { question, before, rest, number: 0, why: inFold.length, told: true } : null
-  const why = rest.indexOf('**Why.**', number)
-  return { question, before, rest, number, why: why < 0 ? rest.length : why, told: false }
+  const [fold, question, answer] = asked
+  return { before: section.slice(0, asked.index), question: question.trim(), answer: answer.trim(), rest: section.slice(asked.index + fold.length).trim() }
 }
 
 /**
- * A lesson whose results wait: what follows a guess, to the end of its section, stands in a <GuessFirst>, an
- * element of theme/guess.mjs that shows it when the reader has guessed. A fold of the guess is opened there. A guess
+ * A lesson whose results wait: the answer to a guess, and what follows to the end of its section, stand in a <GuessFirst>,
+ * an element of theme/guess.mjs that shows them when the reader has guessed. The guess's fold is gone there. A guess
  * is compared with a number that the question's words or a comment before it tell, or is one of the comment's choices;
  * `complain(anchor, what)` hears of one that is neither.
  */
@@ -231,14 +220,14 @@ export function withGuesses(markdown, chapter, complain) {
     const guess = guessIn(text)
     if (!guess) return text
     const comment = /(<!--\s*guess\b(?:(?!-->)[\s\S])*-->)\s*$/.exec(guess.before)
-    const said = guess.rest.slice(guess.number, guess.why)
-    const found = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], said) : answerTo(guess.question, said.split(/\n\n/)[0])
+    const found = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], guess.answer) : answerTo(guess.question, guess.answer.split(/\n\n/)[0])
     if (!found || typeof found === 'string') complain(anchor, found ?? 'its answer is no number: give choices, or say where the number stands')
     const asked = comment ? found : { numbers: [found] }
     return [
       `${comment ? guess.before.slice(0, comment.index) : guess.before}**Guess.** ${guess.question}\n`,
       `<GuessFirst name="${chapter}#${anchor}" asked="${asAttribute(asked)}">\n`,
-      `${guess.rest.trim()}\n`,
+      `${guess.answer}\n`,
+      `${guess.rest}\n`,
       '</GuessFirst>\n\n',
     ].join('\n')
   })
