@@ -103,57 +103,11 @@ export function withLinks(markdown, change) {
 
 // ---- guesses --------------------------------------------------------------------------------------
 
-// What a question asks for, in words, and how an answer of that kind is written.
 const NUMBER = String.raw`(\d+(?:,\d{3})*(?:\.\d+)?)`
-const KINDS = [
-  { asks: /how (?:many times|much (?:faster|slower|longer))|by which factor|what (?:can|does|do) .*\b(?:bring|win|gain)\b|how much does .*\bbring\b/i, unit: '(?:times|-fold)', is: 'times' },
-  { asks: /what share|how much of|how many percent/i, unit: '%' },
-  { asks: /how fast/i, unit: '[GT](?:B|FLOP)/s' },
-  { asks: /how long/i, unit: '(?:ms|µs|ns|s)\\b' },
-  { asks: /how many cycles/i, unit: 'cycles' },
-]
-// "And the time?" asks for more of what the words before it have given.
-const AND_THE = /\bAnd (?:the|with|in|at)\b[^?]*\?/
-const TIMES_DIRECTION = /(?<=\bas )(?:fast|slow|long)\b|\b(?:faster|slower|longer|slow)\b/
-const isFast = (words) => /^fast/.test(words)
 
 /** The text of Markdown: no emphasis, no code, no links, no tags. */
 function plain(markdown) {
   return markdown.replace(/!\[[^\]]*\]\([^)]*\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/<[^>]*>|[`*_]/g, '').replace(/\s+/g, ' ')
-}
-
-/** The first number of that unit: also the 6.3 of "6.3 and 1.2 times", and of "a 6.3, b 1.2 times". */
-function firstOf(text, unit) {
-  const match = new RegExp(`(?<![\\d.,])${NUMBER}(?:(?:,? and|,)(?: [a-z ]+)? ${NUMBER})*[ -]?(${unit})`).exec(text)
-  return match && { value: match[1].replace(/,/g, ''), unit: match.at(-1), after: text.slice(match.index + match[0].length) }
-}
-
-/**
- * The number that answers a question, where its words say which: { value, unit }, else null. Times as slow
- * answer a question for times as fast by their inverse.
- */
-export function answerTo(question, number) {
-  const asked = plain(question)
-  const said = plain(number)
-  const places = KINDS.map((kind) => ({ ...kind, at: asked.search(kind.asks) })).filter((kind) => kind.at >= 0)
-  const rest = AND_THE.exec(asked)
-  if (rest) {
-    const given = KINDS.filter((kind) => firstOf(asked.slice(0, rest.index), kind.unit))
-    places.push(...given.map((kind) => ({ ...kind, at: rest.index })))
-  }
-  for (const kind of places.sort((a, b) => a.at - b.at)) {
-    const found = firstOf(said, kind.unit)
-    if (!found || Number(found.value) === 0) continue
-    const unit = kind.is ?? found.unit
-    if (unit !== 'times') return { value: found.value, unit }
-    const asks = TIMES_DIRECTION.exec(asked.slice(kind.at))?.[0]
-    const says = TIMES_DIRECTION.exec(found.after.slice(0, 30))?.[0]
-    const turned = asks && says && isFast(asks) !== isFast(says)
-    return { value: turned ? (1 / found.value).toPrecision(3) : found.value, unit }
-  }
-  // A count has no unit: "How many are left?" "67."
-  const count = /how many/i.test(asked) && /^\s*(\d+(?:,\d{3})*)(?:\.\s|\.?$| (?:on|of) )/.exec(said)
-  return count ? { value: count[1].replace(/,/g, ''), unit: '' } : null
 }
 
 /** How a question is answered, said in a comment before it: see questionForm. */
@@ -212,17 +166,16 @@ export function guessIn(section) {
 /**
  * A lesson whose results wait: the answer to a guess, and what follows to the end of its section, stand in a <GuessFirst>,
  * an element of theme/guess.mjs that shows them when the reader has guessed. The guess's fold is gone there. A guess
- * is compared with a number that the question's words or a comment before it tell, or is one of the comment's choices;
- * `complain(anchor, what)` hears of one that is neither.
+ * is compared with a number that a comment before it tells, or is one of the comment's choices; `complain(anchor, what)` hears
+ * of one that is neither.
  */
 export function withGuesses(markdown, chapter, complain) {
   return withSections(markdown, ({ anchor, text }) => {
     const guess = guessIn(text)
     if (!guess) return text
     const comment = /(<!--\s*guess\b(?:(?!-->)[\s\S])*-->)\s*$/.exec(guess.before)
-    const found = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], guess.answer) : answerTo(guess.question, guess.answer.split(/\n\n/)[0])
-    if (!found || typeof found === 'string') complain(anchor, found ?? 'its answer is no number: give choices, or say where the number stands')
-    const asked = comment ? found : { numbers: [found] }
+    const asked = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], guess.answer) : 'no comment gives choices, or says where the number stands'
+    if (typeof asked === 'string') complain(anchor, asked)
     return [
       `${comment ? guess.before.slice(0, comment.index) : guess.before}**Guess.** ${guess.question}\n`,
       `<GuessFirst name="${chapter}#${anchor}" asked="${asAttribute(asked)}">\n`,
