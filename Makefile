@@ -152,10 +152,7 @@ figures:  ## redraw the figures
 	@common/tools/figures/figures.sh $(ONE)
 
 slides:  ## the decks, e.g. make slides CH=05 FORMAT=pdf (html, pdf, png or all)
-	$(direct)common/tools/slides/slides.sh build '$(or $(FORMAT),html)' $(or $(DECK),$(ONE))
-
-slides-check:  ## open every deck in Chromium and look at each slide
-	$(direct)common/tools/slides/slides.sh check $(or $(DECK),$(ONE))
+	$(direct)common/tools/slides/slides.sh '$(or $(FORMAT),html)' $(or $(DECK),$(ONE))
 
 handout:  ## to print for a class: predictions, exam questions, a summary and a key, e.g. make handout CH=05
 	$(direct)common/tools/slides/handout.sh $(CHOSEN)

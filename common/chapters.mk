@@ -16,7 +16,7 @@ there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
 
 # CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
 ONE :=
-DECK := $(if $(filter slides slides-check,$(GOALS)),$(filter 00_course,$(CH)))
+DECK := $(if $(filter slides,$(GOALS)),$(filter 00_course,$(CH)))
 ifneq ($(DECK),)
 # The opening deck belongs to no chapter.
 else ifneq ($(and $(CH),$(filter exam,$(GOALS))),)
