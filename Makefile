@@ -97,7 +97,7 @@ needs.test = backend catch2 rules $(if $(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
 test: $$(TESTS) $$(TESTED_PROGRAMS)  ## every test, or one chapter's
 	$(direct)CXX='$(CXX)' $(python) tools.checks.run_tests $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' \
-	  $(if $(filter-out 0,$(FORCE)),,--keep) $(if $(filter-out all,$(EXPERIMENT)),--tag $(EXPERIMENT)) \
+	  $(if $(filter-out 0,$(FORCE)),,--keep) $(EXPERIMENT:%=--tag %) \
 	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)
 
@@ -152,10 +152,7 @@ figures:  ## redraw the figures
 	@common/tools/figures/figures.sh $(ONE)
 
 slides:  ## the decks, e.g. make slides CH=05 FORMAT=pdf (html, pdf, png or all)
-	$(direct)common/tools/slides/slides.sh build '$(or $(FORMAT),html)' $(or $(DECK),$(ONE))
-
-slides-check:  ## open every deck in Chromium and look at each slide
-	$(direct)common/tools/slides/slides.sh check $(or $(DECK),$(ONE))
+	$(direct)common/tools/slides/slides.sh '$(or $(FORMAT),html)' $(or $(DECK),$(ONE))
 
 handout:  ## to print for a class: predictions, exam questions, a summary and a key, e.g. make handout CH=05
 	$(direct)common/tools/slides/handout.sh $(CHOSEN)

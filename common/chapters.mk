@@ -16,7 +16,7 @@ there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
 
 # CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
 ONE :=
-DECK := $(if $(filter slides slides-check,$(GOALS)),$(filter 00_course,$(CH)))
+DECK := $(if $(filter slides,$(GOALS)),$(filter 00_course,$(CH)))
 ifneq ($(DECK),)
 # The opening deck belongs to no chapter.
 else ifneq ($(and $(CH),$(filter exam,$(GOALS))),)
@@ -34,14 +34,12 @@ else ifneq ($(filter CH,$(given)),)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 
-# EXPERIMENT=topic takes the place of the chapter's program, EXPERIMENT=all comes beside it.
+# EXPERIMENT=topic takes the place of the chapter's program.
 SOURCES := $(foreach c,$(CHAPTERS),chapters/$c/$(call topic_of,$c).cu) $(sort $(wildcard $(CHOSEN:%=chapters/%/experiments/*.cu)))
 EXPERIMENTS := $(foreach s,$(SOURCES),$(if $(findstring /experiments/,$s),$(call program_of,$s)))
 source_of = $(filter chapters/$(call number_of,$1)_%,$(filter %/$(call topic_of,$1).cu,$(SOURCES)))
 CHOSEN_PROGRAMS = $(CHOSEN)
-ifeq ($(EXPERIMENT),all)
-CHOSEN_PROGRAMS = $(CHOSEN) $(EXPERIMENTS)
-else ifneq ($(EXPERIMENT),)
+ifneq ($(EXPERIMENT),)
 CHOSEN_PROGRAMS := $(strip $(foreach e,$(EXPERIMENTS),$(if $(filter $(EXPERIMENT),$(call topic_of,$e)),$e)))
 ifneq ($(words $(CHOSEN_PROGRAMS)),1)
 $(error EXPERIMENT=$(EXPERIMENT): no such experiment$(if $(ONE), of $(ONE)); there are: $(or $(strip \

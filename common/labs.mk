@@ -2,7 +2,7 @@
 # Labs: what labs.sh is told, and what every check of an exercise is built with. common/labs/build.py
 # asks for that, and compiles the exercises itself.
 
-LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' GDB='$(GDB)' BACKEND='$(CHOSEN_BACKEND)' \
+LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' FORCE='$(FORCE)' GDB='$(GDB)' BACKEND='$(CHOSEN_BACKEND)' \
   CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR=$(call as_typed,DIR) OUT=$(call as_typed,OUT) JOBS='$(JOBS)' TIME='$(TIME)' SHARE='$(SHARE)'
 labs_sh = $(direct)common/labs/labs.sh $1 $(LAB_SETTINGS)
 

@@ -11,14 +11,15 @@ ENGINE := common/cpu/engine
 HOT := $(wildcard $(ENGINE)/meeting/*.cpp $(ENGINE)/scheduling/*.cpp) $(ENGINE)/memory/shared.cpp $(ENGINE)/state/current.cpp
 REST := $(filter-out $(HOT),$(wildcard $(ENGINE)/*/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
-# Compiled when a program uses them: cuBLAS, whose products are optimised; the driver API's contexts; graphs with the
-# capture of streams; NCCL; the instructions of tensor cores; textures with arrays.
+# Compiled when a program uses them: cuBLAS, whose products are optimised; and as NAME.o all of common/cpu/libs/NAME, the
+# driver API's contexts, graphs with the capture of streams, NCCL, the instructions of tensor cores, textures with arrays.
 CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/libs/cublas/*.cpp))
-DRIVER := $(wildcard common/cpu/libs/driver/*.cpp)
-GRAPHS := $(wildcard common/cpu/libs/graphs/*.cpp)
-NCCL := $(wildcard common/cpu/libs/nccl/*.cpp)
-TENSOR := $(wildcard common/cpu/libs/tensor/*.cpp)
-TEXTURES := $(wildcard common/cpu/libs/textures/*.cpp)
+LIBRARIES := driver graphs nccl tensor textures
+said.driver := contexts of the driver API
+said.graphs := graphs
+said.nccl := NCCL
+said.tensor := instructions of tensor cores
+said.textures := textures
 
 # Variants with a backend of their own. X-ray's (xray.mk) has parts of cpu's, and does not look into its libraries.
 RUNTIMES := $(filter cpu cpu-asan,$(VARIANTS))
@@ -67,21 +68,11 @@ $(RUNTIMES:%=build/%/libcudacpu.a): $$(@D)/hot.o $$(@D)/rest.o
 build/cpu-debug/libcudacpu.a: build/cpu/libcudacpu.a
 	$(Q)cp $< $(new) && $(put)
 
-$(RUNTIMES:%=build/%/driver.o): $(DRIVER) build/$$(variant)/runtime-flags
-	+$(call say_library,contexts of the driver API)
-	$(call compile_runtime,$($(variant).rest),$(DRIVER))
-$(RUNTIMES:%=build/%/graphs.o): $(GRAPHS) build/$$(variant)/runtime-flags
-	+$(call say_library,graphs)
-	$(call compile_runtime,$($(variant).rest),$(GRAPHS))
-$(RUNTIMES:%=build/%/nccl.o): $(NCCL) build/$$(variant)/runtime-flags
-	+$(call say_library,NCCL)
-	$(call compile_runtime,$($(variant).hot),$(NCCL))
-$(RUNTIMES:%=build/%/tensor.o): $(TENSOR) build/$$(variant)/runtime-flags
-	+$(call say_library,instructions of tensor cores)
-	$(call compile_runtime,$($(variant).hot),$(TENSOR))
-$(RUNTIMES:%=build/%/textures.o): $(TEXTURES) build/$$(variant)/runtime-flags
-	+$(call say_library,textures)
-	$(call compile_runtime,$($(variant).hot),$(TEXTURES))
+library = $(basename $(@F))
+library_sources = $(wildcard common/cpu/libs/$(library)/*.cpp)
+$(foreach v,$(RUNTIMES),$(LIBRARIES:%=build/$v/%.o)): $$(library_sources) build/$$(variant)/runtime-flags
+	+$(call say_library,$(said.$(library)))
+	$(call compile_runtime,$($(variant).$(if $(filter driver graphs,$(library)),rest,hot)),$(library_sources))
 
 $(RUNTIMES:%=build/%/cublas/calls.o): $(CUBLAS) build/$$(variant)/runtime-flags
 	+$(call say_library,cuBLAS)

@@ -5,7 +5,7 @@
 # Of every verb; of run, of labs, of X-ray, of checks, of decks and the site.
 SETTINGS := CH BACKEND V CXX NVCC NCCL_HOME ARCH CATCH2_DIR TUTORIAL_COMMIT \
             ARGS N EXPERIMENT FILE DEFINE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
-            EX LEVEL FORCE GDB DIR OUT JOBS TIME SHARE \
+            EX FORCE GDB DIR OUT JOBS TIME SHARE \
             CSV EVENTS HTML BLOCKS ONLY TOOLS STUDENTS NO_BWRAP SCHEDULES \
             FORMAT BASE PORT SEED INSTALL
 # What make, compilers and programs know. A % stands for the rest of a name.

@@ -166,12 +166,9 @@ class Learner:
         if not lab.hints:
             raise UsageError(f"{lab.folder}/README.md: exercise {lab.number} has no hints")
         last = max(lab.hints)
-        asked = self.settings.get("LEVEL", "")
-        if asked and (not asked.isdigit() or int(asked) not in lab.hints):
-            raise UsageError(f"LEVEL={asked}: expected 1 to {last}")
         shown = int(read(counter)) if os.path.exists(counter) and read(counter).strip().isdigit() else 0
-        level = int(asked) if asked else min(shown + 1, last)
-        write(counter, f"{max(shown, level)}\n")
+        level = min(shown + 1, last)
+        write(counter, f"{level}\n")
         print(f"\n{report.BOLD}chapter {lab.chapter[:2]}, exercise {lab.number}: hint {level} of {last}{report.PLAIN}\n")
         print(lab.hints[level])
         following = f"make hint {lab.command}" if level < last else f"make solution {lab.command} FORCE=1"

@@ -39,16 +39,11 @@ def draw_roads():
                "copied: each load of the kernel goes over PCIe by itself, into registers.")
 
 
-def bytes_of(text):
-    number, unit = text.split()
-    return float(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].index(unit)
-
-
 def draw_sizes():
     rows = style.rows("size")
     series = {}
     for match, row in style.matched(rows, r"(\w+) size=(.+)"):
-        series.setdefault(match[1], []).append((bytes_of(match[2]), row["median_ms"]))
+        series.setdefault(match[1], []).append((style.bytes_of(match[2]), row["median_ms"]))
     fig, (upper, lower) = style.axes(height=4.35, nrows=2, sharex=True)
     looks = [
         ("h2d_pinned", "to device, pinned", style.BLUE, "o", "-"),

@@ -9,14 +9,9 @@ SUMS = {f"sum_{n}{unit}": n * scale for unit, scale in (("Mi", 1 << 20), ("Gi", 
         for n in (1, 4, 8, 16, 32, 64, 128, 256, 512) if (unit == "Mi" or n == 1)}
 
 
-def bytes_of(text):
-    number, unit = text.split()
-    return float(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].index(unit)
-
-
 def by_size(rows, way):
     """Bytes and microseconds of a way, from 4 KiB on."""
-    found = [(bytes_of(match[1]), 1000 * row["median_ms"]) for match, row in style.matched(rows, way + r" size=(.+)")]
+    found = [(style.bytes_of(match[1]), 1000 * row["median_ms"]) for match, row in style.matched(rows, way + r" size=(.+)")]
     return zip(*[(size, us) for size, us in found if size >= 4096])
 
 

@@ -135,6 +135,12 @@ def _number(text):
         return text
 
 
+def bytes_of(text):
+    """4096 for "4 KiB", as a row's size=... says it."""
+    number, unit = text.split()
+    return float(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].index(unit)
+
+
 def axes(xlabel="", ylabel="", height=HEIGHT, **subplots):
     """A figure and its axes, labelled."""
     return plt.subplots(figsize=(WIDTH, height), subplot_kw={"xlabel": xlabel, "ylabel": ylabel}, **subplots)

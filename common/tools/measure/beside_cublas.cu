@@ -42,21 +42,13 @@ namespace ladder {
 #undef main
 
 #include <array>
-#include <functional>
-#include <random>
 
-constexpr int kRounds = 21;
+#include "turns.cuh"
 
 struct Shape {
   unsigned m, n, k;
   const char* kind;
 };
-
-double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
-
-unsigned log_uniform(std::mt19937_64& random, double from, double below) {
-  return static_cast<unsigned>(from * std::exp(uniform(random) * std::log(below / from)));
-}
 
 std::vector<Shape> shapes_of(unsigned seed, unsigned count) {
   if (seed == 0) {
@@ -99,21 +91,6 @@ std::vector<Shape> shapes_of(unsigned seed, unsigned count) {
   return shapes;
 }
 
-__global__ void wait_cycles(long long cycles) {
-  const long long begin = clock64();
-  while (clock64() - begin < cycles) continue;
-}
-
-__global__ void fill(float* x, std::size_t n, unsigned seed) {
-  const std::size_t all = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += all) {
-    unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
-    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
-    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
-    x[i] = static_cast<float>(bits ^ bits >> 16) * (2.0f / 4294967296.0f) - 1;
-  }
-}
-
 // The largest error of an element over u k sqrt(k), which is 3 sqrt(k) u times the lengths of a row
 // and a column of uniform numbers from -1 to 1.
 __global__ void largest_error(Matrix a, Matrix b, Matrix c, float* worst) {
@@ -127,50 +104,11 @@ __global__ void largest_error(Matrix a, Matrix b, Matrix c, float* worst) {
   atomicMax(reinterpret_cast<int*>(worst), __float_as_int(error));
 }
 
-// Milliseconds of each of `ways` in each round.
-std::vector<std::vector<double>> take_turns(const std::vector<std::function<void()>>& ways,
-                                            int rounds) {
-  static std::vector<cudaEvent_t> events;
-  const std::size_t count = ways.size();
-  while (events.size() < 2 * count * rounds) {
-    events.emplace_back();
-    CUDA_CHECK(cudaEventCreate(&events.back()));
-  }
-  wait_cycles<<<1, 1>>>(30000ll * rounds * count);
-  for (int r = 0; r < rounds; ++r) {
-    for (std::size_t turn = 0; turn < count; ++turn) {
-      const std::size_t way = (r + turn) % count;
-      CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way)]));
-      ways[way]();
-      CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way) + 1]));
-    }
-  }
-  CUDA_CHECK(cudaDeviceSynchronize());
-  std::vector<std::vector<double>> ms(count, std::vector<double>(rounds));
-  for (int r = 0; r < rounds; ++r) {
-    for (std::size_t way = 0; way < count; ++way) {
-      float one = 0;
-      const std::size_t at = 2 * (r * count + way);
-      CUDA_CHECK(cudaEventElapsedTime(&one, events[at], events[at + 1]));
-      ms[way][r] = one;
-    }
-  }
-  return ms;
-}
-
 // Everything that a matrix of cublasLt needs to be named by.
 cublasLtMatrixLayout_t layout(unsigned rows, unsigned columns) {
   cublasLtMatrixLayout_t it = nullptr;
   ensure(cublasLtMatrixLayoutCreate(&it, CUDA_R_32F, rows, columns, rows), "cublasLtMatrixLayout");
   return it;
-}
-
-// In order, what `theirs` take over `ours` in each round.
-std::vector<double> ratios(const std::vector<double>& theirs, const std::vector<double>& ours) {
-  std::vector<double> each;
-  for (int r = 0; r < kRounds; ++r) each.push_back(theirs[r] / ours[r]);
-  std::sort(each.begin(), each.end());
-  return each;
 }
 
 // The version `name` of a chapter's program.
@@ -180,11 +118,11 @@ const auto& version_named(const Versions& versions, const std::string& name) {
                        [&](const auto& v) { return name == v.name; });
 }
 
-using Way = std::pair<const char*, std::function<void()>>;
+using Way = std::pair<const char*, Launch>;
 
 // A line of CSV for each of `ways` but the first, which is cuBLAS. They take turns.
 void compare(const std::vector<Way>& ways, std::size_t side, const Device& device) {
-  std::vector<std::function<void()>> launches;
+  std::vector<Launch> launches;
   for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
   const auto ms = take_turns(launches, kRounds);
   for (std::size_t way = 1; way < ways.size(); ++way) {
@@ -217,8 +155,8 @@ void compare_ladder(const Device& device) {
   MatrixProduct product(1, 1, 1, 1);  // its own matrices are not used
   const std::size_t most = std::size_t{8} << 10;
   const DeviceArray<float> a(most * most), b(most * most), c(most * most);
-  fill<<<1000, 256>>>(a, most * most, 1);
-  fill<<<1000, 256>>>(b, most * most, 7);
+  fill<float><<<1000, 256>>>(a, most * most, 1);
+  fill<float><<<1000, 256>>>(b, most * most, 7);
   for (std::size_t side = 1024; side <= most; side *= 2) {
     product.a = dense_matrix(a, side, side);
     product.b = dense_matrix(b, side, side);
@@ -243,8 +181,8 @@ int main(int argc, char** argv) {
   const DeviceArray<float> values_a(most), values_b(most), values_c(most), worst(1);
   const DeviceArray<char> workspace(room);
   const unsigned sms = device.multiProcessorCount;
-  fill<<<1000, 256>>>(values_a, most, 1);
-  fill<<<1000, 256>>>(values_b, most, 7);
+  fill<float><<<1000, 256>>>(values_a, most, 1);
+  fill<float><<<1000, 256>>>(values_b, most, 7);
   cublasHandle_t handle = nullptr;
   cublasLtHandle_t lt = nullptr;
   ensure(cublasCreate(&handle), "cublasCreate");
@@ -287,18 +225,14 @@ int main(int argc, char** argv) {
     ensure(cublasLtMatmulAlgoGetHeuristic(lt, product, la, lb, lc, lc, preference, 64, found.data(),
                                           &algorithms),
            "cublasLtMatmulAlgoGetHeuristic");
-    const auto by_lt = [&](int i) {
+    const auto by_lt = [&](std::size_t i) {
       ensure(cublasLtMatmul(lt, product, &one, values_b, la, values_a, lb, &zero, values_c, lc,
                             values_c, lc, &found[i].algo, workspace, room, nullptr),
              "cublasLtMatmul");
     };
-    std::vector<std::function<void()>> ways;
+    std::vector<Launch> ways;
     for (int i = 0; i < algorithms; ++i) ways.emplace_back([&, i] { by_lt(i); });
-    for (const auto& way : ways) way();  // loads the code
-    const auto tried = take_turns(ways, 5);
-    int best = 0;
-    for (int i = 1; i < algorithms; ++i)
-      if (median_of(tried[i]) < median_of(tried[best])) best = i;
+    const std::size_t best = fastest_of(ways, 5);
 
     ours();
     CUDA_CHECK_LAUNCH();

@@ -1,28 +1,12 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: MIT
-# Sourced by the other scripts: colours when a person is looking (NO_COLOR unset, a terminal), a clock in
-# milliseconds that works in old shells, and names of signals.
+# Sourced by the other scripts: colours when a person is looking (NO_COLOR unset, a terminal), and names of signals.
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
   bold=$'\e[1m' green=$'\e[32m' red=$'\e[31m' dim=$'\e[2m' plain=$'\e[0m'
 else
   bold='' green='' red='' dim='' plain=''
 fi
-
-now_ms() {
-  if [ -n "${EPOCHREALTIME:-}" ]; then
-    local now=${EPOCHREALTIME/[.,]/}
-    echo "${now%???}"
-  else
-    echo "$((SECONDS * 1000))"
-  fi
-}
-
-# since START_MS -> "12.3 s"
-since() {
-  local tenths=$((($(now_ms) - $1 + 50) / 100))
-  echo "$((tenths / 10)).$((tenths % 10)) s"
-}
 
 # The name of the signal in an exit status above 128, or nothing.
 signal_in() {

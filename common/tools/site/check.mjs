@@ -45,7 +45,7 @@ function complain(page, message, when = '') {
 
 /** A file's path below the folder. */
 const nameOf = (file) => path.relative(folder, file).split(path.sep).join('/')
-/** Decks are not pages of the site: make slides-check looks at them. */
+/** Decks are not pages of the site: make slides looks at them. */
 const isPage = (file) => file.endsWith('.html') && file !== '404.html' && !/^slides\/\d\d_/.test(file)
 /** Pages that show a file, such as a program: most of the pages, and all made in one way. */
 const showsFile = (file) => fs.readFileSync(path.join(folder, file), 'utf8').includes('<p class="facts">')

@@ -103,57 +103,11 @@ export function withLinks(markdown, change) {
 
 // ---- guesses --------------------------------------------------------------------------------------
 
-// What a question asks for, in words, and how an answer of that kind is written.
 const NUMBER = String.raw`(\d+(?:,\d{3})*(?:\.\d+)?)`
-const KINDS = [
-  { asks: /how (?:many times|much (?:faster|slower|longer))|by which factor|what (?:can|does|do) .*\b(?:bring|win|gain)\b|how much does .*\bbring\b/i, unit: '(?:times|-fold)', is: 'times' },
-  { asks: /what share|how much of|how many percent/i, unit: '%' },
-  { asks: /how fast/i, unit: '[GT](?:B|FLOP)/s' },
-  { asks: /how long/i, unit: '(?:ms|µs|ns|s)\\b' },
-  { asks: /how many cycles/i, unit: 'cycles' },
-]
-// "And the time?" asks for more of what the words before it have given.
-const AND_THE = /\bAnd (?:the|with|in|at)\b[^?]*\?/
-const TIMES_DIRECTION = /(?<=\bas )(?:fast|slow|long)\b|\b(?:faster|slower|longer|slow)\b/
-const isFast = (words) => /^fast/.test(words)
 
 /** The text of Markdown: no emphasis, no code, no links, no tags. */
 function plain(markdown) {
   return markdown.replace(/!\[[^\]]*\]\([^)]*\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/<[^>]*>|[`*_]/g, '').replace(/\s+/g, ' ')
-}
-
-/** The first number of that unit: also the 6.3 of "6.3 and 1.2 times", and of "a 6.3, b 1.2 times". */
-function firstOf(text, unit) {
-  const match = new RegExp(`(?<![\\d.,])${NUMBER}(?:(?:,? and|,)(?: [a-z ]+)? ${NUMBER})*[ -]?(${unit})`).exec(text)
-  return match && { value: match[1].replace(/,/g, ''), unit: match.at(-1), after: text.slice(match.index + match[0].length) }
-}
-
-/**
- * The number that answers a question, where its words say which: { value, unit }, else null. Times as slow
- * answer a question for times as fast by their inverse.
- */
-export function answerTo(question, number) {
-  const asked = plain(question)
-  const said = plain(number)
-  const places = KINDS.map((kind) => ({ ...kind, at: asked.search(kind.asks) })).filter((kind) => kind.at >= 0)
-  const rest = AND_THE.exec(asked)
-  if (rest) {
-    const given = KINDS.filter((kind) => firstOf(asked.slice(0, rest.index), kind.unit))
-    places.push(...given.map((kind) => ({ ...kind, at: rest.index })))
-  }
-  for (const kind of places.sort((a, b) => a.at - b.at)) {
-    const found = firstOf(said, kind.unit)
-    if (!found || Number(found.value) === 0) continue
-    const unit = kind.is ?? found.unit
-    if (unit !== 'times') return { value: found.value, unit }
-    const asks = TIMES_DIRECTION.exec(asked.slice(kind.at))?.[0]
-    const says = TIMES_DIRECTION.exec(found.after.slice(0, 30))?.[0]
-    const turned = asks && says && isFast(asks) !== isFast(says)
-    return { value: turned ? (1 / found.value).toPrecision(3) : found.value, unit }
-  }
-  // A count has no unit: "How many are left?" "67."
-  const count = /how many/i.test(asked) && /^\s*(?:The number\.)?\s*(\d+(?:,\d{3})*)(?:\.\s|\.?$| (?:on|of) )/.exec(said)
-  return count ? { value: count[1].replace(/,/g, ''), unit: '' } : null
 }
 
 /** How a question is answered, said in a comment before it: see questionForm. */
@@ -188,7 +142,7 @@ export function questionForm(lines, answer) {
 }
 
 const BEGINS = /^(?:\*\*Guess\.\*\*|<details><summary><b>Guess\.<\/b>)/gm
-const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
+const ASKED = /^<details><summary><b>Guess\.<\/b>([\s\S]*?)<\/summary>([\s\S]*?)\n<\/details>\n/m
 
 /** The sections of level 2: { title, anchor, at, text }. */
 export function sections(markdown) {
@@ -202,30 +156,19 @@ export function withSections(markdown, change) {
   return markdown.slice(0, parts[0]?.at) + parts.map(change).join('')
 }
 
-/**
- * What a section asks before its number: { question, before, rest, number, why, told }, else null. `before` and `rest` are the
- * texts around the question, `rest` with what stands in the question's fold; the next two are places in `rest`. `told`: the
- * fold holds the answer itself, from `number` to `why`, and the text goes on without the label "The number."
- */
+/** What a section asks: { before, question, answer, rest }, else null. The answer stands in the question's fold, the texts around are before and rest. */
 export function guessIn(section) {
   const asked = ASKED.exec(section)
   if (!asked) return null
-  const { open, folded, reckoned } = asked.groups
-  const inFold = reckoned?.trim() ?? ''
-  const rest = (inFold ? `${inFold}\n\n` : '') + section.slice(asked.index + asked[0].length)
-  const before = section.slice(0, asked.index)
-  const question = (open ?? folded).trim()
-  const number = rest.indexOf('**The number.**')
-  if (number < 0) return inFold ? { question, before, rest, number: 0, why: inFold.length, told: true } : null
-  const why = rest.indexOf('**Why.**', number)
-  return { question, before, rest, number, why: why < 0 ? rest.length : why, told: false }
+  const [fold, question, answer] = asked
+  return { before: section.slice(0, asked.index), question: question.trim(), answer: answer.trim(), rest: section.slice(asked.index + fold.length).trim() }
 }
 
 /**
- * A lesson whose results wait: what follows a guess, to the end of its section, stands in a <GuessFirst>, an
- * element of theme/guess.mjs that shows it when the reader has guessed. A fold of the guess is opened there. A guess
- * is compared with a number that the question's words or a comment before it tell, or is one of the comment's choices;
- * `complain(anchor, what)` hears of one that is neither, and of one that would wait for nobody.
+ * A lesson whose results wait: the answer to a guess, and what follows to the end of its section, stand in a <GuessFirst>,
+ * an element of theme/guess.mjs that shows them when the reader has guessed. The guess's fold is gone there. A guess
+ * is compared with a number that a comment before it tells, or is one of the comment's choices; `complain(anchor, what)` hears
+ * of one that is neither, and of one that would wait for nobody.
  */
 export function withGuesses(markdown, chapter, complain) {
   const opening = markdown.slice(0, sections(markdown)[0]?.at)
@@ -235,14 +178,13 @@ export function withGuesses(markdown, chapter, complain) {
     if ((text.match(BEGINS)?.length ?? 0) > (guess ? 1 : 0)) complain(anchor, 'a section has one, with its answer')
     if (!guess) return text
     const comment = /(<!--\s*guess\b(?:(?!-->)[\s\S])*-->)\s*$/.exec(guess.before)
-    const said = guess.rest.slice(guess.number, guess.why)
-    const found = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], said) : answerTo(guess.question, said.split(/\n\n/)[0])
-    if (!found || typeof found === 'string') complain(anchor, found ?? 'its answer is no number: give choices, or say where the number stands')
-    const asked = comment ? found : { numbers: [found] }
+    const asked = comment ? questionForm(GUESS_COMMENT.exec(comment[1])[1], guess.answer) : 'no comment gives choices, or says where the number stands'
+    if (typeof asked === 'string') complain(anchor, asked)
     return [
       `${comment ? guess.before.slice(0, comment.index) : guess.before}**Guess.** ${guess.question}\n`,
       `<GuessFirst name="${chapter}#${anchor}" asked="${asAttribute(asked)}">\n`,
-      `${guess.rest.trim()}\n`,
+      `${guess.answer}\n`,
+      `${guess.rest}\n`,
       '</GuessFirst>\n\n',
     ].join('\n')
   })

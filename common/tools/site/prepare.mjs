@@ -4,7 +4,7 @@
 //
 //   node prepare.mjs REPOSITORY FOLDER BASE TOOLS
 //
-// Prints one line, "HASH BASE N pages, ...". The same sources, and the same files in TOOLS, which say how
+// Prints one line, "HASH N pages, ...". The same sources, and the same files in TOOLS, which say how
 // the site is built from them, give the same HASH.
 // What is wrong with the sources is printed as FILE:LINE: WHAT, exit status 1.
 
@@ -292,4 +292,4 @@ for (const file of filesBelow(tools).sort()) {
 }
 const markdown = [...files.keys()].filter((f) => f.endsWith('.md')).length
 const counts = [`${markdown} pages`, `${chapters.filter((c) => c.labs).length} labs`, `${decks.length} decks`]
-console.log(`${hash.digest('hex')} ${base} ${counts.join(', ')}`)
+console.log(`${hash.digest('hex')} ${counts.join(', ')}`)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Builds the notes, labs, figures and decks into a static site in build/site/, shows it, checks it.
 #
-#   site.sh build [BASE]    builds what is out of date, and looks at it in Chromium when that is here
-#   site.sh check           looks at what is built: links, images, search, widths, contrast
+#   site.sh build [BASE]    builds what is out of date, and looks at it in Chromium when that is here: links, images, search,
+#                           widths, contrast
 #   site.sh serve [PORT] [BASE]
 # With SHARE=k/n in the environment, of the pages that show a file it looks at the k-th of n parts.
 # BASE is the path under which the site will stand, /cuda/ for https://example.org/cuda/; / without it.
@@ -11,8 +11,6 @@
 # slides/package-lock.json; it is installed again when that changes.
 set -u
 tools=$(dirname "$(dirname "$0")")
-# shellcheck source=../run/terminal.sh
-. "$tools/run/terminal.sh"
 needs="the site needs"
 # shellcheck source=../setup/node.sh
 . "$tools/setup/node.sh"
@@ -26,7 +24,6 @@ port=8000
 base=/
 case $verb in
   build) base=${2:-/} ;;
-  check) ;;
   serve)
     port=${2:-8000}
     base=${3:-/}
@@ -43,8 +40,6 @@ case $base in
   *[!A-Za-z0-9._~/-]* | *//* | *./* | [!/]* | *[!/]) stop 2 "BASE=$base: expected a path such as /cuda/, with a slash at both ends" ;;
 esac
 if ! [[ $port =~ ^[0-9]{1,5}$ ]] || [ "$port" -lt 1 ] || [ "$port" -gt 65535 ]; then stop 2 "PORT=$port: expected a number from 1 to 65535"; fi
-
-if [ "$verb" = check ] && [ ! -f "$out.built" ]; then stop 2 "$out/ is not built yet. Run: make site"; fi
 
 # ---- what it needs -------------------------------------------------------------------------------
 
@@ -63,11 +58,10 @@ cp "$tools"/site/theme/* "$packages/.vitepress/theme/"
 
 # ---- build ---------------------------------------------------------------------------------------
 
-# build/site.built says what the site was built from: "HASH BASE N pages, ...". While that stays the
+# build/site.built says what the site was built from: "HASH N pages, ...". While that stays the
 # same there is nothing to do.
 build() {
-  local prepared start
-  start=$(now_ms)
+  local prepared
   prepared=$(node "$packages/prepare.mjs" . "$sources" "$base" "$tools/site") || exit 1
   if [ -f "$out/index.html" ] && [ "$prepared" = "$(cat "$out.built" 2>/dev/null)" ]; then
     return
@@ -78,22 +72,20 @@ build() {
   rm -rf "$out"
   mv "$out.partial" "$out"
   echo "$prepared" >"$out.built"
-  prepared=${prepared#* }
-  echo "  site  $out/: ${prepared#* }, $(since "$start")"
+  echo "  site  $out/: ${prepared#* }"
 }
-built_base() { cut -d' ' -f2 "$out.built"; }
 
-# look optional|needed: opens the site in Chromium, which may be missing or must be there
+# Opens the site in Chromium, which may be missing unless CHROME_PATH says where it is.
 look() {
   local chromium
-  if [ "$1" = needed ] || [ -n "${CHROME_PATH:-}" ]; then
+  if [ -n "${CHROME_PATH:-}" ]; then
     need_chromium "looking at the site needs"
   elif ! chromium=$("$tools/setup/chromium.sh"); then
     not_looked_at
     return
   fi
   need_packages slides build/slides/packages "$log"
-  CHROME_PATH=$chromium node "$packages/check.mjs" build/slides/packages "$out" "$(built_base)" || exit 1
+  CHROME_PATH=$chromium node "$packages/check.mjs" build/slides/packages "$out" "$base" || exit 1
   [ -n "${SHARE:-}" ] || cp "$out.built" "$out.checked"
 }
 
@@ -109,15 +101,12 @@ missing_decks() {
 case $verb in
   build)
     build
-    if cmp -s "$out.built" "$out.checked"; then echo "  site  $out/ is up to date"; else look optional; fi
+    if cmp -s "$out.built" "$out.checked"; then echo "  site  $out/ is up to date"; else look; fi
     missing_decks
-    ;;
-  check)
-    look needed
     ;;
   serve)
     build
     rm -f "$log"
-    exec node "$packages/serve.mjs" "$out" "$(built_base)" "$port"
+    exec node "$packages/serve.mjs" "$out" "$base" "$port"
     ;;
 esac

@@ -2,9 +2,9 @@
 // Pages for a class to print, of each chapter that is named. The lesson's own questions, and what was measured, come from
 // its README.md, the exam questions from chapters/exam_questions.md:
 //
-//   NN_predictions  for everybody, before: each rung's question, with room for a guess
-//   NN_summary      for everybody, after: one page that stands alone: the chapter's question, its last figure, what was asked
-//                   and what was found at each rung, what to keep and what limits each version
+//   NN_predictions  for everybody, before: each guess that the lesson asks for, with room for it
+//   NN_summary      for everybody, after: one page that stands alone: the chapter's question, its last figure, what to keep,
+//                   what was asked and what was found
 //   NN_questions    for everybody: five exam questions, with room for answers
 //   NN_key          for the teacher: the measured numbers with their reasons, and the answers
 //
@@ -18,14 +18,6 @@ import { asWritten, examQuestions, QUESTIONS } from '../site/questions.mjs'
 
 const [packages, folder, ...chapters] = process.argv.slice(2)
 const { html, inline } = openMarkdown(packages)
-
-/** What stands in a section after **LABEL**, up to the next label. */
-function labelled(text, label) {
-  const from = text.indexOf(`**${label}**`)
-  if (from < 0) return ''
-  const rest = text.slice(from + label.length + 4)
-  return rest.split(/^\*\*(?:The |Why|What |Guess)[^*]*\.\*\*/m)[0].trim()
-}
 
 /** Paragraphs, lists, tables and fences, one after the other. */
 const blocks = (text) => text.trim().match(/^(```+)[^]*?^\1$|^(?!```)(?:.*\S.*(?:\n|$))+/gm) ?? []
@@ -56,28 +48,17 @@ function lastCode(before) {
   return `${leading}\n\n${code.trim()}\n\`\`\`\n`
 }
 
-/** The rungs of a lesson: { title, change, question, answer, number, now }. */
-function rungsOf(lesson) {
+/** What a lesson asks: { title, code, question, answer }. */
+function guessesOf(lesson) {
   return sections(lesson).flatMap(({ title, text }) => {
     const guess = guessIn(text)
-    if (!guess) return []
-    if (guess.told) {
-      const told = guess.rest.slice(0, guess.why)
-      return [{ title, change: lastCode(guess.before), question: guess.question, answer: told, number: firstSentences(told), now: '' }]
-    }
-    const answer = guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
-    const number = labelled(guess.rest, 'The number.')
-    return [{ title, change: labelled(guess.before, 'The change.'), question: guess.question, answer, number, now: labelled(guess.rest, 'What limits us now.') }]
+    return guess ? [{ title, code: lastCode(guess.before), question: guess.question, answer: guess.answer }] : []
   })
 }
 
-/** The text without the numbers that answer another rung's question: the class fills them in. */
+/** The text without the numbers that answer another question: the class fills them in. */
 function withBlanks(text, lesson) {
-  const numbers = sections(lesson).flatMap(({ text: section }) => {
-    const guess = guessIn(section)
-    const said = guess ? guess.rest.slice(guess.number, guess.why) : ''
-    return [...said.matchAll(/(\d[\d,.]*)<!--=/g)].map((m) => m[1])
-  })
+  const numbers = guessesOf(lesson).flatMap(({ answer }) => [...answer.matchAll(/(\d[\d,.]*)<!--=/g)].map((m) => m[1]))
   const answers = new Set(numbers.filter((n) => n.replace(/\D/g, '').replace(/^0+/, '').length > 2))
   return text.replace(/\d[\d,]*(?:\.\d+)?/g, (number) => (answers.has(number) ? '\\_\\_\\_\\_' : number))
 }
@@ -87,36 +68,32 @@ function pagesOf(chapter, exam) {
   const source = readFileSync(`chapters/${chapter}/README.md`, 'utf8')
   const lesson = withoutComments(source)
   const title = headings(lesson)[0].text
-  const rungs = rungsOf(lesson)
-  const kept = sections(lesson).find((s) => ['What to keep', 'What limits each version'].includes(s.title))
-  const limits = kept?.text.replace(/^.*\n/, '') ?? ''
+  const guesses = guessesOf(lesson)
+  const kept = sections(lesson).find((s) => s.title === 'What to keep')?.text.replace(/^.*\n/, '') ?? ''
   const pages = {}
   const page = (name, what, body) => (pages[`${chapter.slice(0, 2)}_${name}`] = { title: `${title}: ${what}`, body, onOnePage: name === 'summary' })
   const signed = `<p>${field('Name', 'wide')}${field('Date', 'narrow')}</p>`
   const opening = lesson.slice(0, sections(lesson)[0].at).replace(/^# .*\n/m, '').trim()
   const about = html(firstParagraph(opening || sections(lesson)[0].text.replace(/^.*\n/, '')))
-  if (rungs.length > 0) {
-    const asked = rungs.map((r) => [
-      `<section><h2>${inline(r.title)}</h2>`,
-      html(r.change),
-      `<div class="guess">${html(withBlanks(`**Guess.** ${r.question}`, source))}`,
-      `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
-    ].join('\n'))
-    const how = '<p>Write down each guess before the number is shown. How many times apart are the two, and why?</p>'
-    page('predictions', 'predictions', [signed, about, how, ...asked].join('\n'))
+  const asked = guesses.map((g) => [
+    `<section><h2>${inline(g.title)}</h2>`,
+    html(g.code),
+    `<div class="guess">${html(withBlanks(`**Guess.** ${g.question}`, source))}`,
+    `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
+  ].join('\n'))
+  const how = '<p>Write down each guess before the number is shown. How many times apart are the two, and why?</p>'
+  page('predictions', 'predictions', [signed, about, how, ...asked].join('\n'))
+  const found = guesses.map((g) => {
     // A number at the beginning, "257.", would begin a list.
-    const brought = rungs.map((r) => {
-      const then = r.now && `\n\n*Then the limit is:* ${firstParagraph(r.now)}`
-      return `<section><h2>${inline(r.title)}</h2>\n${html(`*${r.question}*`)}${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
-    })
-    page('summary', 'summary', `<div class="top"><div>${about}</div>${lastFigure(lesson, chapter)}</div>\n<h2>${kept?.title ?? ''}</h2>\n${html(limits)}\n<h2>Asked and found</h2>\n<div class="rungs">${brought.join('\n')}</div>`)
-  }
+    const answer = firstSentences(g.answer).replace(/^(\d+)\./, '$1\\.')
+    return `<section><h2>${inline(g.title)}</h2>\n${html(`*${g.question}*`)}${html(answer)}</section>`
+  })
+  page('summary', 'summary', `<div class="top"><div>${about}</div>${lastFigure(lesson, chapter)}</div>\n<h2>What to keep</h2>\n${html(kept)}\n<h2>Asked and found</h2>\n<div class="found">${found.join('\n')}</div>`)
   const room = '<div class="room"></div>'
   page('questions', 'questions', signed + numbered(exam.map((e) => html(e.question) + room)))
-  const measured = rungs.map((r) => `<section><h2>${inline(r.title)}</h2>\n${html(`**Guess.** ${r.question}\n\n${r.answer}`)}</section>`)
+  const measured = guesses.map((g) => `<section><h2>${inline(g.title)}</h2>\n${html(`**Guess.** ${g.question}\n\n${g.answer}`)}</section>`)
   const answers = numbered(exam.map((e) => `${html(e.question)}<div class="answer">${html(e.answer)}</div>`))
-  const both = rungs.length > 0 ? [`<h1 class="part">Predictions</h1>`, ...measured, '<h1 class="part">Questions</h1>'] : []
-  page('key', 'key, for the teacher', [...both, answers].join('\n'))
+  page('key', 'key, for the teacher', ['<h1 class="part">Predictions</h1>', ...measured, '<h1 class="part">Questions</h1>', answers].join('\n'))
   return pages
 }
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds the decks of slides/ into build/slides/, or opens them in Chromium and checks every slide.
+# Builds the decks of slides/ into build/slides/, and looks at every slide of the HTML in Chromium where that is.
 #
-#   slides.sh build html|pdf|png|all [NAME]     one deck, slides/NAME.md, or all of them
-#   slides.sh check [NAME]                      builds the HTML, then looks at it
+#   slides.sh html|pdf|png|all [NAME]     one deck, slides/NAME.md, or all of them
 # Building HTML needs Node.js; the rest needs Chromium as well. What Node.js needs comes from
 # slides/package-lock.json, and is installed again when that changes.
 set -u
@@ -15,25 +14,12 @@ needs="slides need"
 out=build/slides
 packages=$out/packages
 
-case ${1:-} in
-  build)
-    format=${2:-}
-    name=${3:-}
-    case $format in
-      html | pdf | png) formats=$format ;;
-      all) formats="html pdf png" ;;
-      *) stop 2 "FORMAT=$format: no such format; there are: html pdf png all" ;;
-    esac
-    ;;
-  check)
-    format=check
-    formats=html
-    name=${2:-}
-    ;;
-  *)
-    sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
-    exit 2
-    ;;
+format=$1
+name=${2:-}
+case $format in
+  html | pdf | png) formats=$format ;;
+  all) formats="html pdf png" ;;
+  *) stop 2 "FORMAT=$format: no such format; there are: html pdf png all" ;;
 esac
 
 decks=()
@@ -50,11 +36,7 @@ what=${decks[0]}
 # ---- what it needs -------------------------------------------------------------------------------
 
 need_node
-case $format in
-  html) chromium=$("$tools/setup/chromium.sh") || chromium= ;;
-  check) need_chromium "slides to be looked at need" ;;
-  *) need_chromium "slides as $format need" ;;
-esac
+if [ "$format" = html ]; then chromium=$("$tools/setup/chromium.sh") || chromium=; else need_chromium "slides as $format need"; fi
 export CHROME_PATH=$chromium
 
 mkdir -p "$packages"
