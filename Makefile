@@ -97,7 +97,7 @@ needs.test = backend catch2 rules $(if $(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
 test: $$(TESTS) $$(TESTED_PROGRAMS)  ## every test, or one chapter's
 	$(direct)CXX='$(CXX)' $(python) tools.checks.run_tests $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' \
-	  $(if $(filter-out 0,$(FORCE)),,--keep) $(EXPERIMENT:%=--tag %) \
+	  $(if $(filter-out 0,$(FORCE)),,--keep) $(if $(filter-out all,$(EXPERIMENT)),--tag $(EXPERIMENT)) \
 	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)
 

@@ -34,12 +34,14 @@ else ifneq ($(filter CH,$(given)),)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 
-# EXPERIMENT=topic takes the place of the chapter's program.
+# EXPERIMENT=topic takes the place of the chapter's program, EXPERIMENT=all comes beside it.
 SOURCES := $(foreach c,$(CHAPTERS),chapters/$c/$(call topic_of,$c).cu) $(sort $(wildcard $(CHOSEN:%=chapters/%/experiments/*.cu)))
 EXPERIMENTS := $(foreach s,$(SOURCES),$(if $(findstring /experiments/,$s),$(call program_of,$s)))
 source_of = $(filter chapters/$(call number_of,$1)_%,$(filter %/$(call topic_of,$1).cu,$(SOURCES)))
 CHOSEN_PROGRAMS = $(CHOSEN)
-ifneq ($(EXPERIMENT),)
+ifeq ($(EXPERIMENT),all)
+CHOSEN_PROGRAMS = $(CHOSEN) $(EXPERIMENTS)
+else ifneq ($(EXPERIMENT),)
 CHOSEN_PROGRAMS := $(strip $(foreach e,$(EXPERIMENTS),$(if $(filter $(EXPERIMENT),$(call topic_of,$e)),$e)))
 ifneq ($(words $(CHOSEN_PROGRAMS)),1)
 $(error EXPERIMENT=$(EXPERIMENT): no such experiment$(if $(ONE), of $(ONE)); there are: $(or $(strip \

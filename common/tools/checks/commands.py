@@ -15,6 +15,7 @@ import tempfile
 
 COMMAND = re.compile(r"\bmake (?:run|xray|races|sanitize|profile|debug|bench|single|test) ([^`#\n]*)")
 NVCC = re.compile(r"^nvcc [^`#&\n]*\.cu [^`#&\n]*", re.M)
+EVERY = ("each", "all")  # of EXPERIMENT=
 OF_LIBRARIES = re.compile(r"cu(b|blas)\w*$")
 
 
@@ -25,7 +26,7 @@ def said_by(program, option):
 def complaints(command, chapter, folder):
     """What a command for that chapter names that does not exist."""
     experiment = re.search(r"EXPERIMENT=(\w+)", command)
-    name = chapter if not experiment else f"{chapter[:2]}_{experiment[1]}"
+    name = chapter if not experiment or experiment[1] in EVERY else f"{chapter[:2]}_{experiment[1]}"
     program = os.path.join(folder, name)
     if not os.path.exists(program):
         yield f"there is no program {name}"
