@@ -177,10 +177,7 @@ void for_every_format(F f) {
 }
 
 /// Whether the code that the driver has picked for this device has products of warp groups.
-static __global__ void ask_for_groups(bool* has) {
-  *has = false;
-  if constexpr (ptx::kSm90a) *has = true;
-}
+static __global__ void ask_for_groups(bool* has) { *has = ptx::kSm90a; }
 inline bool has_groups() {
   const DeviceArray<bool> has(1);
   ask_for_groups<<<1, 1>>>(has);
