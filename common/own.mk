@@ -12,7 +12,7 @@ endif
 OWN_TYPED := $(call as_env,FILE DEFINE INCLUDE LIBS)
 answer_own := $(shell $(OWN_TYPED) $(python) tools.own.own_programs name)
 ifneq ($(firstword $(answer_own)),ok)
-$(error $(wordlist 2,999,$(answer_own)))
+$(error $(or $(wordlist 2,999,$(answer_own)),FILE=: the line above says what is missing))
 endif
 OWN := $(word 2,$(answer_own))
 CHOSEN := $(OWN)

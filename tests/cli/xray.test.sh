@@ -70,6 +70,12 @@ quoted=$(sed -n '/^\* global/,/worst/p' chapters/$coalesced/results/xray_chunked
 expect "two lines" [ "$(lines_in "$quoted")" -eq 2 ]
 expect "the same lines" [ "$(sed -n '/^\* global/,/worst/p' <<<"$output")" = "$quoted" ]
 
+test_case "of a lab's check the counts are shown and nothing else: it has no options, so none are looked up"
+# shellcheck disable=SC2016  # expanded when the stand-in runs
+fake_command check 'printf "kernel\na\n" >"$XRAY_CSV"; echo "counts of a" >"$XRAY_LISTING"'
+answers 0 "counts of a" run common/tools/run/xray.sh --check "$fake/check" work/a.cu 05_shared_tree_reduction.ex3_block_maximum
+expect "nothing on stderr" [ -z "$err" ]
+
 test_case "EVENTS= writes what a block does, the same each time, and its sums are the counts"
 for chapter in $coalesced $tree_sum; do
   run with EVENTS="$scratch/first.json" common/tools/run/xray.sh $dir "$chapter"

@@ -9,7 +9,7 @@ set -u
 
 # row NAME SOURCE: its name, and the first line after its licence, without the chapter's number
 row() {
-  printf '%s%-28s%s %s\n' "$bold" "$1" "$plain" "$(sed -n '2{s#^// *##; s#^Chapter [0-9]*: *##; p; q;}' "$2")"
+  printf '%s%-29s%s %s\n' "$bold" "$1" "$plain" "$(sed -n '2{s#^// *##; s#^Chapter [0-9]*: *##; p; q;}' "$2")"
 }
 
 for chapter in "$@"; do row "$chapter" "chapters/$chapter/${chapter#*_}.cu"; done

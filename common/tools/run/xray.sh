@@ -123,8 +123,9 @@ TEXT
 
 status=0 code=''
 for chapter in $chapters; do
-  small=$("$tools/run/settings.sh" xray "$chapter" | head -1)
-  [ -n "$small" ] || small=$("$tools/run/settings.sh" small "$chapter" | head -1)
+  small='' # a lab's check has no options
+  [ -n "$check" ] || small=$("$tools/run/settings.sh" xray "$chapter" | head -1)
+  [ -n "$check$small" ] || small=$("$tools/run/settings.sh" small "$chapter" | head -1)
   # shellcheck disable=SC2086  # options are words
   xray "$chapter" $small "$@" || { status=$?; continue; }
   if [ "${CSV:-}" = - ]; then

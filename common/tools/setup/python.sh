@@ -32,7 +32,8 @@ if ! python=$(find_python); then
   else
     how="Run: $how"
   fi
-  python=$(find_python) || { echo "make needs python3 for ${1##*.}, 3.8 or newer. $how" >&2; exit 2; }
+  what=${1##*.}
+  python=$(find_python) || { echo "make needs python3 for ${what//_/ }, 3.8 or newer. $how" >&2; exit 2; }
 fi
 # Compiled once, beside everything else that is: parsing takes longer than most verbs. Nothing installed is used (-S).
 unset PYTHONDONTWRITEBYTECODE
