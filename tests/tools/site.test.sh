@@ -476,7 +476,7 @@ guess_says '.more-right { mask-image: none !important } .cards td::before { cont
 test_case "the look finds code that sticks out of its fold, a name that is broken in a table, and a number that has become a list"
 page=$built/$chapter/lab_notes.html
 cp "$page" "$scratch/lab_notes.html"
-sed -i.bak 's#<p>End.</p>#<pre style="margin: 0 -30px">x</pre><table><tr><td style="width: 40px; display: block"><code>a_long_name</code></td></tr><tr><td>and words beside it</td></tr></table><ol start="20"><li>So.</li></ol>#' "$page"
+sed -i.bak 's#<p>End.</p>#<pre style="margin: 0 -30px">x</pre><table><tr><td style="width: 40px; display: block"><code style="white-space: normal">a_long_name</code></td></tr></table><ol start="20"><li>So.</li></ol>#' "$page"
 site_sh check
 expect_status 1
 for text in "sticks out of its fold: <pre> x" "a name in a table is broken: <code> a_long_name" "a number with a dot has become a list: 20. So."; do
