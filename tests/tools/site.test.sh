@@ -477,7 +477,7 @@ test_case "the look finds code that sticks out of its fold, a name that is broke
 page=$built/$chapter/lab_notes.html
 cp "$page" "$scratch/lab_notes.html"
 sed -i.bak 's#<p>End.</p>#<pre style="margin: 0 -30px">x</pre><table><tr><td style="width: 40px; display: block"><code style="white-space: normal">a_long_name</code></td></tr></table><ol start="20"><li>So.</li></ol>#' "$page"
-site_sh check
+look
 expect_status 1
 for text in "sticks out of its fold: <pre> x" "a name in a table is broken: <code> a_long_name" "a number with a dot has become a list: 20. So."; do
   expect_output "$chapter/lab_notes.html: $text"
@@ -487,7 +487,7 @@ test_case "the look waits where frames come late, as on a busy machine, before i
 late='new (class extends ResizeObserver { constructor(f) { super((all) => requestAnimationFrame(() => f(all))) } })('
 { echo 'window.requestAnimationFrame = (f) => setTimeout(f, 200);'; sed "s#new ResizeObserver(#$late#" "$scratch/theme.js"; } >"$theme"
 expect "late observers" grep -q 'class extends ResizeObserver' "$theme"
-answers 0 "nothing wrong" site_sh check
+answers 0 "nothing wrong" look
 cp "$scratch/theme.js" "$theme"
 test_case "the look finds a card that is wider than the screen"
 guess_says '.cards td { width: 900px !important }' - - "a card is wider than the screen: <td>"
