@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stands in for <math_constants.h>: numbers as float (with _F) and as double. What CUDA's own
-// functions need is not here: corrections for higher precision (_HI, _LO), powers of two.
+// Stands in for <math_constants.h>: numbers as float (with _F) and as double. Its corrections for
+// higher precision (_HI, _LO) are not here.
 #pragma once
 
 #define __MATH_CONSTANTS_H__
@@ -29,6 +29,14 @@
 #define CUDART_LGE_F 0.434294482F
 #define CUDART_LN2_F 0.693147181F
 #define CUDART_LNT_F 2.30258509F
+#define CUDART_LNPI_F 1.14472989F
+#define CUDART_TWO_TO_M126_F 0x1p-126F
+#define CUDART_TWO_TO_126_F 0x1p126F
+#define CUDART_NORM_HUGE_F 0x1.fffffep127F
+#define CUDART_TWO_TO_23_F 8388608.0F
+#define CUDART_TWO_TO_24_F 16777216.0F
+#define CUDART_TWO_TO_31_F 2147483648.0F
+#define CUDART_TWO_TO_32_F 4294967296.0F
 
 #define CUDART_INF __longlong_as_double(0x7ff0000000000000LL)
 #define CUDART_NAN __longlong_as_double(static_cast<long long>(0xfff8000000000000ULL))
@@ -51,5 +59,13 @@
 #define CUDART_LGE 0.4342944819032518
 #define CUDART_LN2 0.6931471805599453
 #define CUDART_LNT 2.302585092994046
+#define CUDART_LNPI 1.1447298858494002
 #define CUDART_SQRT_2PI 2.5066282746310007
+#define CUDART_SQRT_PIO2 1.2533141373155003
+#define CUDART_SQRT_2OPI 0.7978845608028654
+#define CUDART_TWO_TO_23 8388608.0
+#define CUDART_TWO_TO_52 4503599627370496.0
+#define CUDART_TWO_TO_53 9007199254740992.0
+#define CUDART_TWO_TO_54 18014398509481984.0
+#define CUDART_TWO_TO_M54 0x1p-54
 #define CUDART_TWO_TO_M1022 0x1p-1022
