@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares intrinsics with definitions written out bit by bit. Then cached loads, clocks, fences,
 // assertions that hold, and what of C++ a kernel may do.
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -121,6 +122,85 @@ TEST_CASE("integer intrinsics agree with wider arithmetic") {
   REQUIRE(__byte_perm(0x0000007fu, 0, 0x8888) == 0u);
   REQUIRE(__dp4a(0x01ff02fe, 0x03030303, 10) == 10 + 3 - 3 + 6 - 6);
   REQUIRE(__dp4a(0x01ff02feu, 0x03030303u, 10u) == 10 + 3 + 3 * 255 + 6 + 3 * 254);
+}
+
+// Part k of a word, of 16 or 8 bits.
+template <int kParts>
+int part(unsigned word, int k, bool is_signed) {
+  const int bits = 32 / kParts;
+  const int value = static_cast<int>(word >> (k * bits) & ((1u << bits) - 1));
+  return is_signed && value >= 1 << (bits - 1) ? value - (1 << bits) : value;
+}
+
+// Whether each part of the result is what `expected` gives for those of a and b, cut to their size.
+template <int kParts, class Expected>
+bool agrees(unsigned result, unsigned a, unsigned b, bool is_signed, Expected expected) {
+  for (int k = 0; k < kParts; ++k) {
+    const int e = expected(part<kParts>(a, k, is_signed), part<kParts>(b, k, is_signed));
+    if (part<kParts>(result, k, false) != part<kParts>(static_cast<unsigned>(e), 0, false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int limited(int value, int least, int most) { return std::min(std::max(value, least), most); }
+
+// FEATURE: numbers: SIMD within a word: `__vadd4` and its like
+TEST_CASE("integers within a word are added, compared and limited each for itself") {
+  std::vector<unsigned> words;
+  for (const std::uint64_t p : patterns()) {
+    words.push_back(static_cast<unsigned>(p));
+    words.push_back(static_cast<unsigned>(p >> 32));
+  }
+  for (const unsigned x : {0x80ff7f00u, 0x7f80ff01u, 0x80007fffu, 0xff7f8001u}) words.push_back(x);
+  const auto add = [](int x, int y) { return x + y; };
+  const auto subtract = [](int x, int y) { return x - y; };
+  const auto distance = [](int x, int y) { return std::abs(x - y); };
+  for (std::size_t i = 0; i < words.size(); i += 3) {
+    for (const unsigned b : words) {
+      const unsigned a = words[i];
+      bool right = agrees<4>(__vadd4(a, b), a, b, false, add);
+      right = right && agrees<2>(__vadd2(a, b), a, b, false, add);
+      right = right && agrees<4>(__vsub4(a, b), a, b, true, subtract);
+      right = right && agrees<2>(__vsub2(a, b), a, b, true, subtract);
+      right = right && agrees<4>(__vaddss4(a, b), a, b, true,
+                                 [](int x, int y) { return limited(x + y, -128, 127); });
+      right = right && agrees<2>(__vaddus2(a, b), a, b, false,
+                                 [](int x, int y) { return limited(x + y, 0, 65535); });
+      right = right && agrees<2>(__vsubss2(a, b), a, b, true,
+                                 [](int x, int y) { return limited(x - y, -32768, 32767); });
+      right = right && agrees<4>(__vsubus4(a, b), a, b, false,
+                                 [](int x, int y) { return limited(x - y, 0, 255); });
+      right = right && agrees<4>(__vabsdiffu4(a, b), a, b, false, distance);
+      right = right && agrees<2>(__vabsdiffs2(a, b), a, b, true, distance);
+      right = right &&
+              agrees<4>(__vavgu4(a, b), a, b, false, [](int x, int y) { return (x + y + 1) / 2; });
+      right = right &&
+              agrees<4>(__vhaddu4(a, b), a, b, false, [](int x, int y) { return (x + y) / 2; });
+      right = right &&
+              agrees<2>(__vmaxs2(a, b), a, b, true, [](int x, int y) { return std::max(x, y); });
+      right = right &&
+              agrees<4>(__vminu4(a, b), a, b, false, [](int x, int y) { return std::min(x, y); });
+      right = right && agrees<4>(__vcmpgts4(a, b), a, b, true,
+                                 [](int x, int y) { return x > y ? 0xff : 0; });
+      right = right &&
+              agrees<2>(__vsetleu2(a, b), a, b, false, [](int x, int y) { return x <= y ? 1 : 0; });
+      unsigned sum = 0;
+      for (int k = 0; k < 4; ++k) {
+        sum += static_cast<unsigned>(distance(part<4>(a, k, true), part<4>(b, k, true)));
+      }
+      right = right && __vsads4(a, b) == sum;
+      INFO(std::hex << a << ' ' << b);
+      REQUIRE(right);
+    }
+    const unsigned a = words[i];
+    REQUIRE(agrees<4>(__vneg4(a), a, 0, true, [](int x, int) { return -x; }));
+    REQUIRE(
+        agrees<4>(__vabsss4(a), a, 0, true, [](int x, int) { return std::min(std::abs(x), 127); }));
+  }
+  CHECK(__vabs4(0x80ff0102u) == 0x80010102u);  // the least number has no opposite
+  CHECK(__vnegss2(0x80000001u) == 0x7fffffffu);
 }
 
 TEST_CASE("minimum and maximum take mixed types as nvcc does, and prefer numbers to NaN") {

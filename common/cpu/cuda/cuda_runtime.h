@@ -21,6 +21,7 @@
 #endif
 
 #include "../engine/arithmetic/device_functions.h"
+#include "../engine/arithmetic/simd_integers.h"
 #include "../engine/meeting/atomics.h"
 #include "../engine/meeting/barriers.h"
 #include "../engine/meeting/warp.h"
