@@ -332,9 +332,9 @@ TEST_CASE("calls run in the order of the handle's stream, when something waits f
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
   CHECK(shared[0] == 16);
   // A result for the host is there when the call returns.
-  float norm = 0;
-  REQUIRE(cublasSnrm2(handle.h, 1, d_x.get(), 1, &norm) == CUBLAS_STATUS_SUCCESS);
-  CHECK(norm == 7);
+  float sum = 0;
+  REQUIRE(cublasSasum(handle.h, 1, d_x.get(), 1, &sum) == CUBLAS_STATUS_SUCCESS);
+  CHECK(sum == 7);
   REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
   CHECK(cublasSaxpy(handle.h, 1, &three, d_x.get(), 1, shared, 1) ==
         CUBLAS_STATUS_EXECUTION_FAILED);
@@ -404,9 +404,12 @@ TEST_CASE("scalars and results in device memory are read and written when the wo
   CHECK(cublasGetPointerMode(handle.h, &mode) == CUBLAS_STATUS_SUCCESS);
   CHECK(mode == CUBLAS_POINTER_MODE_DEVICE);
   const DeviceArray<float> d_x(std::vector<float>{3, 4}), d_norm(1), d_c(1);
+  const DeviceArray<int> d_place(1);
   REQUIRE(cublasSnrm2(handle.h, 2, d_x.get(), 1, d_norm.get()) == CUBLAS_STATUS_SUCCESS);
+  REQUIRE(cublasIsamax(handle.h, 2, d_x.get(), 1, d_place.get()) == CUBLAS_STATUS_SUCCESS);
   REQUIRE(cublasSscal(handle.h, 2, d_norm.get(), d_x.get(), 1) == CUBLAS_STATUS_SUCCESS);
   CHECK(d_norm.download()[0] == 5);
+  CHECK(d_place.download()[0] == 2);
   CHECK(d_x.download() == std::vector<float>{15, 20});
   const DeviceArray<float> d_zero(std::vector<float>{0});
   REQUIRE(cublasSgemm(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, d_norm.get(), d_x.get(), 2,
@@ -424,28 +427,41 @@ TEST_CASE("scalars and results in device memory are read and written when the wo
 }
 
 // FEATURE: libraries: cuBLAS: vectors (`cublasSaxpy` and its like)
-TEST_CASE("vectors: products, norms, updates, with increments of any sign") {
+TEST_CASE("vectors: sums, norms, places, updates, with increments of any sign") {
   const Handle handle;
   const std::vector<float> x = {3, kNan, -4, kNan, 0, kNan, -4}, y = {1, 2, 3, 4};
   const DeviceArray<float> d_x(x), d_y(y);
   const float minus = -1;
   float value = 0;
+  int place = 0;
   CHECK(cublasSdot(handle.h, 4, d_x.get(), 2, d_y.get(), 1, &value) == CUBLAS_STATUS_SUCCESS);
   CHECK(value == 3 - 8 - 16);
   CHECK(cublasSdot(handle.h, 4, d_x.get(), 2, d_y.get(), -1, &value) == CUBLAS_STATUS_SUCCESS);
   CHECK(value == 12 - 12 - 4);
+  CHECK(cublasSasum(handle.h, 4, d_x.get(), 2, &value) == CUBLAS_STATUS_SUCCESS);
+  CHECK(value == 11);
   CHECK(cublasSnrm2(handle.h, 2, d_x.get(), 2, &value) == CUBLAS_STATUS_SUCCESS);
   CHECK(value == 5);
+  CHECK(cublasIsamax(handle.h, 4, d_x.get(), 2, &place) == CUBLAS_STATUS_SUCCESS);
+  CHECK(place == 2);
+  CHECK(cublasIsamin(handle.h, 4, d_x.get(), 2, &place) == CUBLAS_STATUS_SUCCESS);
+  CHECK(place == 3);
   CHECK(cublasSaxpy(handle.h, 4, &minus, d_x.get(), -2, d_y.get(), 1) == CUBLAS_STATUS_SUCCESS);
   CHECK(d_y.download() == std::vector<float>{5, 2, 7, 1});
+  CHECK(cublasScopy(handle.h, 2, d_x.get(), 4, d_y.get(), -3) == CUBLAS_STATUS_SUCCESS);
+  CHECK(d_y.download() == std::vector<float>{0, 2, 7, 3});
+  CHECK(cublasSswap(handle.h, 2, d_y.get(), 1, d_y.get() + 2, 1) == CUBLAS_STATUS_SUCCESS);
+  CHECK(d_y.download() == std::vector<float>{7, 3, 0, 2});
   CHECK(cublasSscal(handle.h, 2, &minus, d_y.get(), 3) == CUBLAS_STATUS_SUCCESS);
-  CHECK(d_y.download() == std::vector<float>{-5, 2, 7, -1});
+  CHECK(d_y.download() == std::vector<float>{-7, 3, 0, -2});
 
   // The library's results where there is nothing to add.
   for (const auto& [n, increment] : {std::pair<int, int>{0, 1}, {-1, 1}, {4, 0}, {4, -1}}) {
-    value = 7;
-    CHECK(cublasSnrm2(handle.h, n, d_x.get(), increment, &value) == CUBLAS_STATUS_SUCCESS);
+    value = 7, place = 7;
+    CHECK(cublasSasum(handle.h, n, d_x.get(), increment, &value) == CUBLAS_STATUS_SUCCESS);
     CHECK(value == 0);
+    CHECK(cublasIsamax(handle.h, n, d_x.get(), increment, &place) == CUBLAS_STATUS_SUCCESS);
+    CHECK(place == 0);
     CHECK(cublasSscal(handle.h, n, &minus, d_x.get(), increment) == CUBLAS_STATUS_SUCCESS);
   }
   CHECK(same(d_x.download(), x));
@@ -464,7 +480,7 @@ TEST_CASE("vectors: products, norms, updates, with increments of any sign") {
 }
 
 // FEATURE: libraries: cuBLAS: a matrix and a vector (`cublasSgemv` and its like)
-TEST_CASE("a matrix times a vector, the sum of two matrices") {
+TEST_CASE("a matrix times a vector, the product of two vectors, the sum of two matrices") {
   const Handle handle;
   const float two = 2, minus = -1, zero = 0;
   for (const bool transposed : {false, true}) {
@@ -488,7 +504,19 @@ TEST_CASE("a matrix times a vector, the sum of two matrices") {
     }
   }
 
-  Padded<float> a(2, 3, 1, 4), b(3, 2, 0, 5), sum(2, 3, 0, 6), transposed(3, 2, 0, 6);
+  Padded<float> a(2, 3, 1, 4), expected = a;
+  const std::vector<float> x = {5, 7}, y = {1, 2, 3};
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 2; ++i) {
+      expected.at(i, j) += 2 * x[static_cast<std::size_t>(i)] * y[static_cast<std::size_t>(2 - j)];
+    }
+  }
+  const DeviceArray<float> d_a(a.values), d_x(x), d_y(y);
+  CHECK(cublasSger(handle.h, 2, 3, &two, d_x.get(), 1, d_y.get(), -1, d_a.get(), 3) ==
+        CUBLAS_STATUS_SUCCESS);
+  CHECK(same(d_a.download(), expected.values));
+
+  Padded<float> b(3, 2, 0, 5), sum(2, 3, 0, 6), transposed(3, 2, 0, 6);
   for (int j = 0; j < 3; ++j) {
     for (int i = 0; i < 2; ++i) {
       sum.at(i, j) = 2 * a.at(i, j) - b.at(j, i);
@@ -507,12 +535,11 @@ TEST_CASE("a matrix times a vector, the sum of two matrices") {
   CHECK(cublasSgeam(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, &two, d_t.get(), 2, &zero, nullptr, 2,
                     d_t.get(), 2) == CUBLAS_STATUS_INVALID_VALUE);
   explained("C is A");
-  const DeviceArray<float> d_x(2), d_y(3);
   CHECK(cublasSgemv(handle.h, CUBLAS_OP_N, 3, 2, &two, d_t.get(), 2, d_x.get(), 1, &zero, d_y.get(),
                     1) == CUBLAS_STATUS_INVALID_VALUE);
   explained("lda = 2, but A has 3 rows");
-  CHECK(cublasSgemv(handle.h, CUBLAS_OP_N, 2, 2, &two, d_t.get(), 2, d_x.get(), 0, &zero, d_y.get(),
-                    1) == CUBLAS_STATUS_INVALID_VALUE);
+  CHECK(cublasSger(handle.h, 2, 2, &two, d_x.get(), 0, d_y.get(), 1, d_a.get(), 2) ==
+        CUBLAS_STATUS_INVALID_VALUE);
   explained("an increment is 0");
 }
 

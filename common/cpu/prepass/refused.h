@@ -127,9 +127,6 @@ constexpr Refused kRefused[] = {
       "ncclScatter ncclGroupSimulateEnd ncclResetDebugInit",
       "ncclConfig_t ncclWindow_t ncclSimInfo_t ncclScalarResidence_t",
       "ncclFloat8e4m3 ncclFloat8e5m2 NCCL_CONFIG_INITIALIZER"}},
-    {"no other vectors of cuBLAS than axpy, dot, scal, nrm2 and gemv",
-     {"cublasSasum cublasDasum cublasIsamax cublasIdamax cublasIsamin cublasIdamin cublasScopy "
-      "cublasDcopy cublasSswap cublasDswap cublasSger cublasDger"}},
     {"no green contexts", {"cudaGreenCtxCreate", "cudaExecutionContext_t"}},
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -35,6 +36,12 @@ struct Elements {
   }
 };
 
+template <class T>
+CublasOperand matrix_operand(T* data, int rows, int columns, int leading) {
+  const auto at = [](int number) { return static_cast<std::size_t>(number); };
+  return {"A", "lda", data, sizeof(T), at(rows), at(columns), at(leading), !std::is_const_v<T>};
+}
+
 cublasStatus_t invalid(const CublasCall& call, const std::string& why) {
   return refuse(call, CUBLAS_STATUS_INVALID_VALUE, why);
 }
@@ -61,6 +68,14 @@ cublasStatus_t find(const CublasCall& call, std::vector<CublasOperand> operands,
       call.handle->pointers == CUBLAS_POINTER_MODE_HOST);
 }
 
+/// The same of one vector: nothing of it is read unless the increment is positive.
+template <class T, class Result, class Compute>
+cublasStatus_t reduce(const CublasCall& call, const T* data, int count, int increment,
+                      Result* result, Compute compute) {
+  const Elements<const T> x = {"x", "incx", data, increment <= 0 ? 0 : count, increment};
+  return find(call, {x.operand()}, result, [=] { return compute(x); });
+}
+
 template <class T>
 T norm(const Elements<const T>& x) {
   double largest = 0;
@@ -75,6 +90,16 @@ T norm(const Elements<const T>& x) {
     sum += part * part;
   }
   return static_cast<T>(largest * std::sqrt(sum));
+}
+
+/// The index, counted from 1, of the first element with the best magnitude; 0 if there is none.
+template <class T, class Better>
+int place_of(const Elements<const T>& x) {
+  int place = x.count > 0 ? 1 : 0;
+  for (int i = 1; i < x.count; ++i) {
+    if (Better()(std::fabs(x[i]), std::fabs(x[place - 1]))) place = i + 1;
+  }
+  return place;
 }
 
 template <class T>
@@ -95,8 +120,7 @@ cublasStatus_t gemv(const CublasCall& call, cublasOperation_t op, int m, int n, 
   const Elements<T> y = {"y", "incy", y_data, transposed ? n : m, incy};
   std::vector<CublasOperand> operands;
   if (!alpha.is(0)) {
-    const auto at = [](int number) { return static_cast<std::size_t>(number); };
-    operands = {{"A", "lda", a, sizeof(T), at(m), at(n), at(lda), false}, x.operand()};
+    operands = {matrix_operand(a, m, n, lda), x.operand()};
   }
   operands.push_back(y.operand());
   return submit(call, std::move(operands), [=] {
@@ -116,6 +140,23 @@ cublasStatus_t gemv(const CublasCall& call, cublasOperation_t op, int m, int n, 
   });
 }
 
+template <class T>
+cublasStatus_t ger(const CublasCall& call, int m, int n, const T* alpha, const T* x_data, int incx,
+                   const T* y_data, int incy, T* a, int lda) {
+  if (m < 0 || n < 0) return invalid(call, format("a size is negative: m = %d, n = %d", m, n));
+  if (incx == 0 || incy == 0) return invalid(call, "an increment is 0");
+  if (lda < std::max(1, m)) return invalid(call, format("lda = %d, but A has %d rows", lda, m));
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  const Elements<const T> x = {"x", "incx", x_data, m, incx}, y = {"y", "incy", y_data, n, incy};
+  return change(
+      call, alpha, {x.operand(), y.operand(), matrix_operand(a, m, n, lda)}, [=](T factor) {
+        for (int j = 0; j < n; ++j) {
+          T* const column = a + static_cast<std::size_t>(j) * static_cast<std::size_t>(lda);
+          for (int i = 0; i < m; ++i) column[i] += factor * x[i] * y[j];
+        }
+      });
+}
+
 }  // namespace
 }  // namespace cuda_cpu
 
@@ -125,53 +166,96 @@ using namespace cuda_cpu;
   if (const auto status = begin_cublas_call(name, handle)) return status; \
   const CublasCall call = {name, handle.site, handle.value}
 
-#define CUDA_CPU_CUBLAS_VECTORS(S, T)                                                           \
-  cublasStatus_t cublas##S##axpy(CublasHandle handle, int n, const T* alpha, const T* x_data,   \
-                                 int incx, T* y_data, int incy) {                               \
-    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "axpy");                                                  \
-    if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                   \
-    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                 \
-    const Elements<T> y = {"y", "incy", y_data, n, incy};                                       \
-    return change(call, alpha, {x.operand(), y.operand()}, [=](T factor) {                      \
-      for (int i = 0; i < n; ++i) y[i] += factor * x[i];                                        \
-    });                                                                                         \
-  }                                                                                             \
-  cublasStatus_t cublas##S##dot(CublasHandle handle, int n, const T* x_data, int incx,          \
-                                const T* y_data, int incy, T* result) {                         \
-    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "dot");                                                   \
-    const Elements<const T> x = {"x", "incx", x_data, n, incx},                                 \
-                            y = {"y", "incy", y_data, n, incy};                                 \
-    return find(call, {x.operand(), y.operand()}, result, [=] {                                 \
-      double sum = 0;                                                                           \
-      for (int i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]); \
-      return static_cast<T>(sum);                                                               \
-    });                                                                                         \
-  }                                                                                             \
-  cublasStatus_t cublas##S##scal(CublasHandle handle, int n, const T* alpha, T* x_data,         \
-                                 int incx) {                                                    \
-    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "scal");                                                  \
-    if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;                                      \
-    const Elements<T> x = {"x", "incx", x_data, n, incx};                                       \
-    return change(call, alpha, {x.operand()}, [=](T factor) {                                   \
-      for (int i = 0; i < n; ++i) x[i] *= factor;                                               \
-    });                                                                                         \
-  }                                                                                             \
-  cublasStatus_t cublas##S##nrm2(CublasHandle handle, int n, const T* x_data, int incx,         \
-                                 T* result) {                                                   \
-    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "nrm2");                                                  \
-    /* Nothing is read unless the increment is positive. */                                     \
-    const Elements<const T> x = {"x", "incx", x_data, incx <= 0 ? 0 : n, incx};                 \
-    return find(call, {x.operand()}, result, [=] { return norm(x); });                          \
-  }                                                                                             \
-  cublasStatus_t cublas##S##gemv(CublasHandle handle, cublasOperation_t trans, int m, int n,    \
-                                 const T* alpha, const T* A, int lda, const T* x, int incx,     \
-                                 const T* beta, T* y, int incy) {                               \
-    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "gemv");                                                  \
-    return gemv(call, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);                      \
+#define CUDA_CPU_CUBLAS_VECTORS(S, s, T)                                                           \
+  cublasStatus_t cublas##S##axpy(CublasHandle handle, int n, const T* alpha, const T* x_data,      \
+                                 int incx, T* y_data, int incy) {                                  \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "axpy");                                                     \
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
+    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
+    const Elements<T> y = {"y", "incy", y_data, n, incy};                                          \
+    return change(call, alpha, {x.operand(), y.operand()}, [=](T factor) {                         \
+      for (int i = 0; i < n; ++i) y[i] += factor * x[i];                                           \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##S##dot(CublasHandle handle, int n, const T* x_data, int incx,             \
+                                const T* y_data, int incy, T* result) {                            \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "dot");                                                      \
+    const Elements<const T> x = {"x", "incx", x_data, n, incx},                                    \
+                            y = {"y", "incy", y_data, n, incy};                                    \
+    return find(call, {x.operand(), y.operand()}, result, [=] {                                    \
+      double sum = 0;                                                                              \
+      for (int i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);    \
+      return static_cast<T>(sum);                                                                  \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##S##scal(CublasHandle handle, int n, const T* alpha, T* x_data,            \
+                                 int incx) {                                                       \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "scal");                                                     \
+    if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;                                         \
+    const Elements<T> x = {"x", "incx", x_data, n, incx};                                          \
+    return change(call, alpha, {x.operand()}, [=](T factor) {                                      \
+      for (int i = 0; i < n; ++i) x[i] *= factor;                                                  \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##S##nrm2(CublasHandle handle, int n, const T* x_data, int incx,            \
+                                 T* result) {                                                      \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "nrm2");                                                     \
+    return reduce(call, x_data, n, incx, result, norm<T>);                                         \
+  }                                                                                                \
+  cublasStatus_t cublas##S##asum(CublasHandle handle, int n, const T* x_data, int incx,            \
+                                 T* result) {                                                      \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "asum");                                                     \
+    return reduce(call, x_data, n, incx, result, [](const Elements<const T>& x) {                  \
+      double sum = 0;                                                                              \
+      for (int i = 0; i < x.count; ++i) {                                                          \
+        sum += std::fabs(static_cast<double>(x[i]));                                               \
+      }                                                                                            \
+      return static_cast<T>(sum);                                                                  \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublasI##s##amax(CublasHandle handle, int n, const T* x_data, int incx,           \
+                                  int* result) {                                                   \
+    CUDA_CPU_CUBLAS_BEGIN("cublasI" #s "amax");                                                    \
+    return reduce(call, x_data, n, incx, result, place_of<T, std::greater<T>>);                    \
+  }                                                                                                \
+  cublasStatus_t cublasI##s##amin(CublasHandle handle, int n, const T* x_data, int incx,           \
+                                  int* result) {                                                   \
+    CUDA_CPU_CUBLAS_BEGIN("cublasI" #s "amin");                                                    \
+    return reduce(call, x_data, n, incx, result, place_of<T, std::less<T>>);                       \
+  }                                                                                                \
+  cublasStatus_t cublas##S##copy(CublasHandle handle, int n, const T* x_data, int incx, T* y_data, \
+                                 int incy) {                                                       \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "copy");                                                     \
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
+    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
+    const Elements<T> y = {"y", "incy", y_data, n, incy};                                          \
+    return submit(call, {x.operand(), y.operand()}, [=] {                                          \
+      for (int i = 0; i < n; ++i) y[i] = x[i];                                                     \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##S##swap(CublasHandle handle, int n, T* x_data, int incx, T* y_data,       \
+                                 int incy) {                                                       \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "swap");                                                     \
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
+    const Elements<T> x = {"x", "incx", x_data, n, incx}, y = {"y", "incy", y_data, n, incy};      \
+    return submit(call, {x.operand(), y.operand()}, [=] {                                          \
+      for (int i = 0; i < n; ++i) std::swap(x[i], y[i]);                                           \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##S##gemv(CublasHandle handle, cublasOperation_t trans, int m, int n,       \
+                                 const T* alpha, const T* A, int lda, const T* x, int incx,        \
+                                 const T* beta, T* y, int incy) {                                  \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "gemv");                                                     \
+    return gemv(call, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);                         \
+  }                                                                                                \
+  cublasStatus_t cublas##S##ger(CublasHandle handle, int m, int n, const T* alpha, const T* x,     \
+                                int incx, const T* y, int incy, T* A, int lda) {                   \
+    CUDA_CPU_CUBLAS_BEGIN("cublas" #S "ger");                                                      \
+    return ger(call, m, n, alpha, x, incx, y, incy, A, lda);                                       \
   }
 
-CUDA_CPU_CUBLAS_VECTORS(S, float)
-CUDA_CPU_CUBLAS_VECTORS(D, double)
+CUDA_CPU_CUBLAS_VECTORS(S, s, float)
+CUDA_CPU_CUBLAS_VECTORS(D, d, double)
 
 #undef CUDA_CPU_CUBLAS_VECTORS
 #undef CUDA_CPU_CUBLAS_BEGIN
