@@ -100,5 +100,5 @@ inline std::string text_of(const Plan& plan) {
   const unsigned blocks = t.down * t.across;
   return text("tiles of ", t.rows, " x ", t.columns, t.turned ? ", turned" : "",
               blocks > 1 ? text(", in clusters of ", blocks) : "", ", in ", plan.parts,
-              plan.parts > 1 ? " parts" : " part", ", predicted ", plan.us / 1e3, " ms");
+              plan.parts > 1 ? " parts" : " part", ", predicted ", plan.us / 1e3, " ms on an H200");
 }
