@@ -89,16 +89,26 @@ class WarpGrouping {
       if (visits.groups.size() > 1) hand_on_unrolled(key.instruction, &groups);
     }
     for (auto& [key, groups] : loops) hand_on_unrolled(key.instruction, &groups);
-    for (std::size_t i = 0; i < visits_.size(); ++i) {
-      const Visits& one = visits_[i];
+    // What lanes do in one branch may be what others do in the other one, which differs in its
+    // place alone.
+    const auto anywhere = [](Key key) {
+      key.instruction.place = nullptr;
+      return key;
+    };
+    std::unordered_map<Key, std::vector<const Visits*>, KeyHash> by_some;
+    for (const Visits& visits : visits_) {
+      if (!visits.key.instruction.is_access() || visits.groups[0].mask == present_) continue;
+      by_some[anywhere(visits.key)].push_back(&visits);
+    }
+    for (const Visits& one : visits_) {
       if (!one.key.instruction.is_access() || one.groups[0].mask == present_) continue;
-      for (std::size_t other = i + 1; other < visits_.size(); ++other) {
-        const std::vector<Group> both = of_both_branches(one, visits_[other]);
+      for (const Visits* const other : by_some[anywhere(one.key)]) {
+        if (other <= &one) continue;
+        const std::vector<Group> both = of_both_branches(one, *other);
         if (both.empty()) continue;
         hand_on_all(one.key.instruction, both, 1, Way::kOfBothBranches);
         hand_on_all(one.key.instruction, one.groups, -1, Way::kOfBothBranches);
-        hand_on_all(visits_[other].key.instruction, visits_[other].groups, -1,
-                    Way::kOfBothBranches);
+        hand_on_all(other->key.instruction, other->groups, -1, Way::kOfBothBranches);
         break;
       }
     }
@@ -106,22 +116,16 @@ class WarpGrouping {
 
  private:
   /// What lanes do in one branch, and others alike in the other one, if they use neighbours in
-  /// memory: as if they did it together.
+  /// memory: as if they did it together. The two keys differ in their places alone.
   static std::vector<Group> of_both_branches(const Visits& one, const Visits& other) {
-    const Instruction &a = one.key.instruction, &b = other.key.instruction;
-    Key same = other.key;
-    same.instruction = a;
-    if (a.operation != b.operation || a.bytes != b.bytes || a.form != b.form ||
-        !(one.key == same) || one.groups.size() != other.groups.size()) {
-      return {};
-    }
+    if (one.groups.size() != other.groups.size()) return {};
     std::vector<Group> both = one.groups;
     for (std::size_t i = 0; i < both.size(); ++i) {
       const Group& rest = other.groups[i];
       if ((both[i].mask & rest.mask) != 0 || both[i].mask == 0 || rest.mask == 0) return {};
       const int first = __builtin_ctz(both[i].mask), second = __builtin_ctz(rest.mask);
       const auto apart = static_cast<std::intptr_t>(rest.address[second] - both[i].address[first]);
-      if (apart != (second - first) * std::intptr_t{a.bytes}) return {};
+      if (apart != (second - first) * std::intptr_t{one.key.instruction.bytes}) return {};
       for (const unsigned lane : LanesOf(rest.mask)) both[i].address[lane] = rest.address[lane];
       both[i].mask |= rest.mask;
     }
