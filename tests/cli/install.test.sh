@@ -84,6 +84,8 @@ expect_output "no C++ compiler 'g++' here. Run: apt-get "
 expect_output "apt-get install -y g++."
 expect "no build folder" [ ! -e "$tree/build" ]
 answers fails "FAIL  compiler; run: apt-get " run fresh_make setup
+expect_output "What chapters, tests and labs need, in one command: apt-get "
+expect_output "apt-get install -y g++ catch2"
 expect "no empty command" [ -z "$(grep -E 'run: *$' <<<"$output")" ]
 
 test_case "a package without the compiler in it is said, not an empty command"

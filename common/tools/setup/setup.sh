@@ -10,6 +10,7 @@ tools=$(dirname "$(dirname "$0")")
 cxx=$1
 catch2_dir=${2:-}
 status=0
+missing=()  # of what chapters, tests and labs need
 
 # need THING COMMAND...: installs THING unless COMMAND succeeds
 need() {
@@ -21,6 +22,7 @@ need() {
   fi
   if ! hint=$("$tools/setup/install.sh" "$thing"); then
     echo "FAIL  $thing; run: $hint"
+    case $thing in compiler | catch2 | python) missing+=("$thing") ;; esac
   elif "$@" >/dev/null 2>&1; then
     echo "ok    $thing, now installed"
     return
@@ -47,4 +49,7 @@ fi
 need matplotlib "$tools/setup/python.sh" --matplotlib
 need clang-format command -v clang-format
 need shellcheck command -v shellcheck
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "What chapters, tests and labs need, in one command: $("$tools/setup/install.sh" --how "${missing[@]}")"
+fi
 exit $status
