@@ -2,6 +2,8 @@
 // Loops that lanes leave at different times, or parts of which some skip, against an NVIDIA H200
 // (driver 13.0, nvcc 13.0, 22 November 2026): l1tex__t_requests_pipe_lsu_mem_global_op_ld and _st,
 // and the sectors of the same. The kernels were these.
+#include <ctime>
+
 #include "xray_testing.cuh"
 
 using xray::Operation;
@@ -181,6 +183,25 @@ class Random {
   unsigned state_ = 12345;
 };
 
+__global__ void one_lane_alone(int* out, int turns) {
+  if (threadIdx.x != 0) return;
+  for (int i = 0; i < turns; ++i) out[i % 64] = i;
+}
+
+// The warp meets 32 times in each turn, and what lanes do in between is not the same.
+__global__ void asks_in_turn(const int* x, int* out, int turns) {
+  const unsigned lane = threadIdx.x;
+  for (int i = 0; i < turns; ++i) {
+    const int mine = x[(i + lane) % 1024];
+    int below = 0;
+    for (unsigned other = 0; other < kWarp; ++other) {
+      const int theirs = __shfl_sync(kAllLanes, mine, static_cast<int>(other));
+      if (other < lane) below += theirs;
+    }
+    if (mine % 2 != 0) out[lane] = below;
+  }
+}
+
 struct Experiment {
   static constexpr int kRows = 300;
 
@@ -309,4 +330,17 @@ TEST_CASE("what all lanes do equally often, but in turns of their own, is not on
       launch_of([&] { inner_loop_in_turn<<<1, kWarp>>>(e.ints.get(), e.out.get()); });
   CHECK(inner.total_of_line(line_of(__FILE__, "outer loop")).requests == 4);
   CHECK(inner.total_of_line(line_of(__FILE__, "inner loop")).requests == 40);
+}
+
+TEST_CASE("a long loop is counted in a time in proportion to its turns") {
+  Experiment e;
+  const std::clock_t begin = std::clock();
+  const xray::Launch alone = launch_of([&] { one_lane_alone<<<1, kWarp>>>(e.out.get(), 100'000); });
+  CHECK(stores(alone).requests == 100'000);
+  const xray::Launch in_turn =
+      launch_of([&] { asks_in_turn<<<1, kWarp>>>(e.ints.get(), e.out.get(), 2'000); });
+  CHECK(in_turn.total(Space::kGlobal, Operation::kLoad).requests == 2'000);
+  // Of a processor: about one on a machine of 2024, and minutes where each turn is compared with
+  // all others.
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 20);
 }

@@ -81,10 +81,13 @@ bool ClockFinder::is_passed_by(std::uint32_t whole, std::uint32_t lanes) const {
   const auto known = passed_by_.emplace(std::make_pair(whole, lanes), true);
   bool& is_so = known.first->second;
   if (!known.second) return is_so;
-  for (const Visits& visits : visits_) {
-    const std::uint32_t mask = visits.groups[0].mask;
-    if (visits.key.meetings.whole != whole || (mask & busy_ & ~lanes) == 0) continue;
-    const bool is_passing = !visits.key.instruction.is_access() && visits.groups.size() == 1;
+  if (between_.empty()) {
+    for (const Visits& visits : visits_) between_[visits.key.meetings.whole].push_back(&visits);
+  }
+  for (const Visits* const visits : between_[whole]) {
+    const std::uint32_t mask = visits->groups[0].mask;
+    if ((mask & busy_ & ~lanes) == 0) continue;
+    const bool is_passing = !visits->key.instruction.is_access() && visits->groups.size() == 1;
     if ((mask & lanes) != lanes && !is_passing) is_so = false;
   }
   return is_so;

@@ -89,6 +89,7 @@ class ClockFinder {
   const std::uint32_t busy_;
   const std::set<std::uint32_t>& busy_meet_after_;
   mutable std::map<std::pair<std::uint32_t, std::uint32_t>, bool> passed_by_;  // see is_passed_by
+  mutable std::map<std::uint32_t, std::vector<const Visits*>> between_;        // by whole meetings
 };
 
 }  // namespace xray

@@ -50,7 +50,7 @@ class WarpGrouping {
     for (Visits& visits : visits_) visits.by_busy = visits.groups.size();
     for (const auto& entry : partial_) busy_meet_after_.insert(entry.first);
     for (const unsigned lane : LanesOf(present_ & ~busy)) add_lane(lane, lanes[lane], false);
-    for (const auto& [whole, meetings] : partial_) join(whole, meetings);
+    join();
   }
 
   ClockFinder finder() const { return {visits_, busy_, busy_meet_after_}; }
@@ -225,13 +225,14 @@ class WarpGrouping {
   /// Lanes that met among themselves, and others that did not, go on together. What some do after
   /// their last meeting is one request with what the others do after theirs, and so on backwards.
   /// That must hold for all lanes of both: in a loop of unequal turns, with a meeting in each, the
-  /// lanes begin together and end apart. `meetings`: how many partial ones each lane has until the
-  /// whole warp meets again.
-  void join(std::uint32_t whole, const PerLane& meetings) {
+  /// lanes begin together and end apart.
+  void join() {
     // By the key, with meetings still to come in place of those before, and the visit.
     std::map<std::pair<Key, std::size_t>, Group*> joined;
     for (Visits& visits : visits_) {
-      if (visits.key.meetings.whole != whole) continue;
+      const auto some_meet = partial_.find(visits.key.meetings.whole);
+      if (some_meet == partial_.end()) continue;
+      const PerLane& meetings = some_meet->second;  // until the whole warp meets again
       Key key = visits.key;
       const std::uint32_t before = key.meetings.partial;
       for (std::size_t visit = 0; visit < visits.groups.size(); ++visit) {
