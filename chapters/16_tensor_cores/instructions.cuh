@@ -240,8 +240,9 @@ __device__ inline void copy_tile_multicast(void* to_shared, const CUtensorMap* m
 }
 
 /// cp.async.bulk.tensor.2d.global.shared::cta.bulk_group: one thread begins to store a tile; what
-/// would lie outside of the matrix is not stored. Ordinary stores to the tile need fence_async() in
-/// the threads that made them, and a barrier, before.
+/// would lie outside of the matrix is not stored, but for the rest of 16 bytes in which a row ends.
+/// Ordinary stores to the tile need fence_async() in the threads that made them, and a barrier,
+/// before.
 __device__ inline void store_tile(const CUtensorMap* map, int x, int y, const void* from_shared) {
   if constexpr (kSm90a)
     asm volatile(

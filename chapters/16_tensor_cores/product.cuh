@@ -43,12 +43,13 @@ inline std::vector<float> to_floats(const std::vector<Bf16>& values) {
 }
 
 /// How far an element of C may be from the exact one. Rounding it to BF16, 8 bits, adds at most
-/// 2^-8 of it. Before, tensor cores add 16 products and a sum at a time: all are shifted to the
-/// largest exponent, what is shifted out is cut off, and so is what the result has no room for
-/// (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021). Each cut
+/// 2^-8 of it. Before, a Hopper's tensor cores add 16 products and a sum at a time, those of an
+/// Ampere 8: all are shifted to the largest exponent, what is shifted out is cut off, and so is
+/// what the result has no room for (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA
+/// tensor cores", 2021, of chips up to Ampere; Khattak and Mikaitis, 2025, of Hopper). Each cut
 /// is less than 2^-23 of the largest number that is there, so at most of six times what k products
 /// of random signs sum up to, |row of A| |column of B| / sqrt(k). Those of the sum go one way,
-/// towards zero: two for each 16 of k. Those of products go both ways: 3 sqrt(k) of k
+/// towards zero: two for each 16 of k on a Hopper. Those of products go both ways: 3 sqrt(k) of k
 /// (product_bounds()).
 inline std::vector<double> bf16_bounds(const std::vector<float>& a, const std::vector<float>& b,
                                        const std::vector<double>& c, std::size_t m, std::size_t n,

@@ -450,7 +450,7 @@ struct Cluster {
   unsigned row, column;  // of this block
 
   __device__ explicit Cluster(unsigned rank = 0) : row(rank / kAcross), column(rank % kAcross) {}
-  // Bits of the blocks beside this one, which need the same of A; and above it, the same of B.
+  // Bits of the blocks of this one's row, which need the same of A; and of its column, of B.
   __device__ unsigned short in_row() const { return ((1u << kAcross) - 1) << row * kAcross; }
   __device__ unsigned short in_column() const {
     unsigned bits = 0;
@@ -1118,7 +1118,8 @@ unsigned clusters_at_once(const TensorProduct& p) {
 #endif
 }
 
-// Blocks of a persistent kernel: one for each multiprocessor, in whole clusters.
+// Blocks of a persistent kernel: as many as find room at a time, one on each multiprocessor, in
+// whole clusters.
 template <class T, unsigned kDown, unsigned kAcross>
 void launch_persistent(const TensorProduct& p, unsigned parts) {
   if (!has_boxes(p)) return launch_guarded(p);

@@ -571,9 +571,9 @@ TEST_CASE("a warp group multiplies factors of each format, and keeps 13 bits of 
 }
 
 // FEATURE: asynchronous copies: `mbarrier`, bulk tensor copies, by <tensor_instructions.h>
-TEST_CASE("bulk copies bring zeros from outside of a matrix, and store nothing there") {
+TEST_CASE("bulk copies bring zeros from outside of a matrix, and store there up to 16 bytes") {
   for (const bool swizzle : {false, true}) {
-    constexpr unsigned rows = 109, columns = 100, leading = 104;
+    constexpr unsigned rows = 109, columns = 100, leading = 112;
     const auto kind = swizzle ? ptx::Swizzle::k128Bytes : ptx::Swizzle::kNone;
     const auto x = random_numbers(rows * leading, 3);
     const DeviceArray<__nv_bfloat16> d_x(x), d_y(rows * leading);
@@ -585,9 +585,11 @@ TEST_CASE("bulk copies bring zeros from outside of a matrix, and store nothing t
     const auto y = d_y.download();
     for (unsigned i = 0; i < rows * leading; ++i) {
       INFO("element " << i);
-      const bool inside = i % leading < columns;
-      REQUIRE(static_cast<float>(y[i]) ==
-              (inside ? static_cast<float>(__nv_bfloat16(static_cast<float>(x[i]) + 1.0f)) : 0.0f));
+      const unsigned column = i % leading;
+      const __nv_bfloat16 more = static_cast<float>(x[i]) + 1.0f;
+      REQUIRE(static_cast<float>(y[i]) == (column < columns ? static_cast<float>(more)
+                                           : column < 104   ? 7.0f
+                                                            : 0.0f));
     }
   }
 }

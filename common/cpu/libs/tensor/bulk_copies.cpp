@@ -156,8 +156,12 @@ UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* fr
                             Site site) {
   TensorWork& work = tensor_work("store_tile");
   check_tile(map, from_shared, "store_tile", site);
-  std::vector<TilePiece> pieces = pieces_of(map, from_shared, x, y);
-  // What lies outside is not stored.
+  // What lies outside is not stored; but 16 bytes are stored together, also where a row ends in
+  // them: an H200 writes into the gap behind such a row.
+  CUtensorMap stored = map;
+  stored.columns = (map.columns + kPieceBytes / kElement - 1) / (kPieceBytes / kElement) *
+                   (kPieceBytes / kElement);
+  std::vector<TilePiece> pieces = pieces_of(stored, from_shared, x, y);
   pieces.erase(std::remove_if(pieces.begin(), pieces.end(),
                               [](const TilePiece& piece) { return piece.bytes == 0; }),
                pieces.end());
