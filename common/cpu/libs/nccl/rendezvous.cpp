@@ -249,8 +249,8 @@ bool step(Clique* clique) {
   return do_collective(clique) || moves;
 }
 
-bool proceed() {
-  const std::lock_guard<std::mutex> lock(nccl_mutex());
+/// Lets all go on as far as they can; the caller holds nccl_mutex().
+bool step_all() {
   bool moved = false;
   for (Clique* const clique : all_cliques()) {
     ++clique->looks;
@@ -261,6 +261,11 @@ bool proceed() {
     }
   }
   return moved;
+}
+
+bool proceed() {
+  const std::lock_guard<std::mutex> lock(nccl_mutex());
+  return step_all();
 }
 
 // ---- missing
@@ -453,11 +458,10 @@ int come_to(ncclComm* comm, const std::shared_ptr<NcclLaunch>& launch, const CUs
     tell_of_range(it.from, it.terms.bytes_read(comm->rank, ranks), false, name_of(it.terms.call),
                   it.site);
   }
-  {
-    const std::lock_guard<std::mutex> lock(nccl_mutex());
-    --launch->streams_to_come;
-  }
-  proceed();
+  // One who looks in between would see all ranks come and none of them done: a circle.
+  const std::lock_guard<std::mutex> lock(nccl_mutex());
+  --launch->streams_to_come;
+  step_all();
   return 0;
 }
 
