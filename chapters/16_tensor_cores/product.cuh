@@ -123,7 +123,7 @@ struct TensorProduct {
   /// Multiplications and additions of one product.
   double amount() const { return 2.0 * a.height * a.width * b.width; }
 
-  /// Made at the first launch that copies in bulk: that takes the host as long as a launch.
+  /// Made at the first launch that copies in bulk, and kept.
   const Maps& maps() const {
     if (!maps_) maps_ = Maps{map_of(a, kBox), map_of(b, kBox), map_of(c, kRowsStored)};
     return *maps_;

@@ -682,7 +682,7 @@ struct alignas(1024) StoreBox {
   Bf16 at[kRowsStored][kBox];
 };
 
-// All that a block has in shared memory; as many stages as there is room for beside the rest.
+// All that a block has in shared memory: up to twelve stages, as there is room beside the rest.
 constexpr unsigned kMostShared = 227 * 1024;
 template <class T>
 struct PersistentShared {
@@ -726,9 +726,9 @@ __host__ __device__ inline Item item_of(const Work& work, unsigned number) {
   return {above + in_group - column * height, column, part, first, count};
 }
 
-// Of each 64 columns: a box is free, the warp writes its sums there, swizzled, and lane 0 begins
-// the store. Eight rows of a box are 1,024 bytes: no two lanes write to the same bank. Boxes take
-// turns, also from one tile to the next: `turn` is the next one's number.
+// Of each 64 columns: a box is free, the warp writes its sums there, and lane 0 begins the store.
+// Swizzled, lanes in eight rows write to eight groups of four banks: no two to the same bank. Boxes
+// take turns, also from one tile to the next: `turn` is the next one's number.
 template <unsigned kGroupsOfTile, unsigned kN>
 __device__ void store_behind(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN / 2],
                              PersistentShared<TileOf<kGroupsOfTile, kN>>& shared, unsigned& turn,

@@ -178,7 +178,7 @@ struct Products {
   }
 
   // After two turns all sums are twice those of the product: of its first 16 terms four times as
-  // many where factors stay. The bound is that of a product that is rounded to BF16.
+  // many where factors stay. The bound is eight times that of a product that is rounded to BF16.
   bool is_right() const {
     poison();
     launch(2);
