@@ -33,7 +33,7 @@ struct Sides {
 
 std::string text_of(Sides s) { return text(s.m, " x ", s.n, " x ", s.k); }
 
-// Multiprocessors: so few that a persistent block gets several tiles, and one more than none.
+// Two multiprocessors: several blocks, and so few that a persistent one gets several tiles.
 TensorProduct product_of(Sides s, unsigned gap = 0, std::uint64_t seed = kSeed) {
   TensorProduct product(s.m, s.n, s.k, seed, gap);
   product.sms = 2;
@@ -89,7 +89,7 @@ TEST_CASE("every version multiplies any sides, and rows that begin anywhere") {
     for (const unsigned gap : {0u, 1u}) check_every_version(product_of(s, gap));
   for (const Sides s : {Sides{129, 255, 65}, Sides{65, 129, 131}})
     check_every_version(product_of(s, 0));
-  // Odd sides whose rows begin at multiples of 16 bytes: bulk copies cut them.
+  // Sides that are no multiples of 8, in rows that begin at multiples of 16 bytes: copies cut them.
   for (const unsigned n : {249u, 250u, 255u}) {
     TensorProduct product(130, 256, 128, kSeed);
     product.sms = 2;
@@ -128,7 +128,7 @@ TEST_CASE("multiplying by the identity gives every element back exactly, on eith
   const unsigned side = small_sizes() ? 128 : 256;
   std::vector<float> one(std::size_t{side} * side, 0.0f), x(one);
   for (unsigned i = 0; i < side; ++i) one[i * side + i] = 1;
-  // No two rows and no two columns are alike, and all are BF16.
+  // All are BF16. No two columns are alike, nor two rows that are less than 32 apart.
   for (unsigned i = 0; i < x.size(); ++i)
     x[i] = std::ldexp(128.0f + static_cast<float>(i % 128), static_cast<int>(i / 128 % 64) - 32);
   for (const bool left : {true, false}) {
