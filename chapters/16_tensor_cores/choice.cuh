@@ -77,7 +77,7 @@ inline std::vector<Plan> best_plans(unsigned m, unsigned n, unsigned k, unsigned
   for (unsigned tile = 0; tile < std::size(kTileTimes); ++tile) {
     const TileTimes& t = kTileTimes[tile];
     const unsigned blocks = t.down * t.across;
-    // A tile that is turned leaves by bulk stores alone, which end at multiples of 16 bytes.
+    // Whole, a turned tile leaves by bulk stores alone, which end at multiples of 16 bytes.
     if (blocks > (with_clusters ? sms : 1) || (t.turned && n % 8 != 0)) continue;
     const std::size_t tiles = div_up(m, t.rows) * div_up(n, t.columns);
     const std::size_t most =

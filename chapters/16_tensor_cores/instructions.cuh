@@ -156,7 +156,7 @@ __device__ inline void mbarrier_init(std::uint64_t* bar, unsigned arrivals) {
 
 /// fence.mbarrier_init.release.cluster and fence.proxy.async: by the thread that has initialised
 /// barriers, once, so that copies and other blocks of the cluster see them. The block's own threads
-/// need a __syncthreads() beside it.
+/// need a __syncthreads() beside it, those of other blocks a cluster_sync().
 __device__ inline void mbarrier_fence_init() {
   if constexpr (kSm90a)
     asm volatile(

@@ -82,7 +82,7 @@ TEST_CASE("more than 2^16 rows, columns and terms are right") {
     for (const std::size_t which : {0, 1, 2}) {
       const std::size_t m = which == 0 ? many : 16, n = which == 1 ? many : 8;
       const std::size_t k = which == 2 ? many : 16;
-      // A's rows and B's columns differ in the last term, so that each sum is exact, and another.
+      // Ones, and small numbers in the last term: sums are exact, and not all alike.
       std::vector<float> a(m * k, 1.0f), b(k * n, 1.0f), expected(m * n);
       for (std::size_t i = 0; i < m; ++i) a[(i + 1) * k - 1] = static_cast<float>(i % 61);
       for (std::size_t j = 0; j < n; ++j) b[(k - 1) * n + j] = static_cast<float>(j % 59);

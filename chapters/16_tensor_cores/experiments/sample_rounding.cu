@@ -3,8 +3,8 @@
 //
 // Sums of a few products whose addends differ so much in size that models of it disagree: how many
 // bits are kept of small addends, whether sums are cut off or rounded, how many products are added
-// at a time, what happens to the smallest and the largest numbers. --csv writes each result as
-// bits: what the CPU backend computes is compared with a GPU's (results/h200_rounding.csv).
+// at a time, what happens to very small and very large numbers. --csv writes each result as bits:
+// what the CPU backend computes is compared with a GPU's (results/h200_rounding.csv).
 
 #include <sstream>
 
@@ -21,10 +21,10 @@ struct Draw {
 constexpr Draw kDraws[] = {
     {"near", -4, 0, false, false},          // all about as large: carries
     {"spread", -27, 0, false, false},       // small ones beside a large one: bits that are kept
-    {"cancel", -27, 0, true, false},        // the large ones cancel: what was cut off before shows
+    {"cancel", -27, 0, true, false},        // first and last product cancel: what was cut off shows
     {"blocks", -24, 0, false, true},        // large and small in turns: what is added at a time
-    {"smallest", -12, -120, false, false},  // near the smallest numbers
-    {"largest", -6, 118, false, false},     // near the largest: infinity or not
+    {"smallest", -12, -120, false, false},  // some addends are subnormal, no sum is
+    {"largest", -6, 118, false, false},     // sums of up to 2^122, none infinite
 };
 
 // Element l of a row or a column of k: a fraction of the kind's bits, of either sign, and an
