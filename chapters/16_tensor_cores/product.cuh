@@ -81,7 +81,8 @@ struct Bf16Array {
   }
 };
 
-/// A and B come in boxes of 64 x 64, rows of 128 bytes.
+/// A and B come in boxes of 64 x 64, rows of 128 bytes; A also in boxes of another height
+/// (map_of_a()).
 constexpr unsigned kBox = 64;
 
 /// A warp stores 16 x 64 of C at a time.

@@ -337,7 +337,7 @@ struct alignas(1024) Box {
 constexpr unsigned kGroup = 128;  // threads of a warp group
 
 // What a step of 64 terms wants: a box of A for each group of warps, below each other, and kN / 64
-// boxes of B side by side. A group computes 64 x kN elements of C, so a block 64 groups x kN.
+// boxes of B side by side. A group computes 64 x kN elements of C, a block kRows x kN.
 template <unsigned kGroupsOfTile, unsigned kColumnsOfTile>
 struct TileOf {
   static constexpr unsigned kGroups = kGroupsOfTile, kN = kColumnsOfTile;
@@ -474,8 +474,9 @@ __device__ void copy_box(void* to, const CUtensorMap* map, unsigned x, unsigned 
 template <class T, unsigned kAcross>
 constexpr unsigned kRowsOfABox = T::kRows / kAcross % kBox == 0 ? kBox : T::kRows / kAcross;
 
-// Begins the copies of A's boxes, one for each group, and of B's, of which `bar` gets to know. Of
-// blocks that need the same boxes each copies its share.
+// Begins the copies of A's boxes and of B's, of which `bar` gets to know. Of blocks that need the
+// same boxes each copies its share; of A these are boxes of 64 rows, or one of 96 where two blocks
+// share 192.
 template <unsigned kGroupsOfTile, unsigned kN, unsigned kDown, unsigned kAcross>
 __device__ void copy_a(TileOf<kGroupsOfTile, kN>, typename TileOf<kGroupsOfTile, kN>::Stage& to,
                        const CUtensorMap* map_a, unsigned first_row, unsigned step,
@@ -496,7 +497,7 @@ __device__ void copy_b(T, typename T::Stage& to, const CUtensorMap* map_b, unsig
                           here.in_column());
 }
 
-// All of a stage, by one thread.
+// A stage, by one thread of each block that copies to it.
 template <unsigned kDown = 1>
 __device__ void bring_boxes(Large::Stage& to, const CUtensorMap* map_a, const CUtensorMap* map_b,
                             unsigned first_row, unsigned first_column, unsigned step,
@@ -762,7 +763,7 @@ __device__ void store_behind(TileOf<kGroupsOfTile, kN>, const float (&sums)[kN /
 
 // The same for C^T = B^T A^T: 64 columns of C for each group, and any multiple of 16 rows. So a
 // tile can be as high as a flat C is, and fewer of its rows are wasted. What was A is now the
-// second factor, in one box; what was B is the first, and its k runs down the rows.
+// second factor, in rows without a gap; what was B is the first, and its k runs down the rows.
 template <unsigned kGroupsOfTile, unsigned kRowsOfTile>
 struct TurnedOf {
   static constexpr unsigned kGroups = kGroupsOfTile, kN = kRowsOfTile;
@@ -950,8 +951,9 @@ __global__ void __launch_bounds__((T::kGroups + 1) * kGroup, 1)
   if constexpr (kBlocks > 1) ptx::cluster_sync();
 }
 
-// A thread for each four elements of a row of C, or what is left of it. Its blocks may start when
-// those of the kernel before have ended, and before that kernel is complete: so they wait.
+// A thread for each four elements of a row of C, or what is left of it; of several rows, where C
+// has more than 8,192. Its blocks may start when those of the kernel before have ended, and before
+// that kernel is complete: so they wait.
 constexpr dim3 kBlockOfAdding = {32, 8};
 constexpr unsigned kAddedAtOnce = 4;
 __global__ void add_parts(Bf16Matrix c, const float* sums, unsigned parts) {
@@ -1145,7 +1147,6 @@ void launch_persistent(const TensorProduct& p, unsigned parts) {
   }
 }
 
-// The tile and the split of the plan; the same numbers as in kTileTimes.
 constexpr unsigned kTwo = kOnGpu ? 2 : 1;  // the CPU backend has no clusters
 constexpr unsigned kFour = kOnGpu ? 4 : 1;
 // A shape's plan is kept: to find one can take longer than the product.
@@ -1156,6 +1157,7 @@ Plan choose(const TensorProduct& p) {
   if (found != kept.end()) return found->second;
   return kept[shape] = best_plan(p.c.height, p.c.width, p.a.width, p.sms, kTwo > 1);
 }
+// The tile and the split of the plan; tiles stand here in the order of kTileTimes.
 void launch_plan(const TensorProduct& p, const Plan& plan) {
   static constexpr decltype(&launch_persistent<Large, 1, 1>) kLaunches[] = {
       launch_persistent<TileOf<2, 128>, kTwo, kTwo>,

@@ -41,7 +41,7 @@ TEST_CASE("C is right, and each lane loads what it holds") {
           "one warp is right, several are not: where does the warp's part of A, B and C begin?",
           [](const lab::Trial& r) { return r.rows > 16 || r.columns > 8; })
       .run([](const lab::Trial& at) {
-        // Quarters, of which float sums are exact, as BF16 numbers are.
+        // Quarters: BF16 holds each exactly, and float sums of their products are exact.
         const std::vector<float> a = lab::quarters(at.rows * at.depth, 7);
         const std::vector<float> b = lab::quarters(at.depth * at.columns, 8);
         const Bf16Array across_a(to_bf16(transposed(a, at.depth)), at.depth, at.rows, 3);

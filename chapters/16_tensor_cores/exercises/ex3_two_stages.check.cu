@@ -53,7 +53,8 @@ TEST_CASE("C is right, and copies of the next step are on their way") {
                            "bulk copies bring what is multiplied");
               lab::exactly("requests to shared memory", seen.shared().requests, 0,
                            "bulk copies fill the stages, and wgmma reads them");
-              // Until a stage is filled again, which threads that go ahead do not wait for.
+              // Not where a stage is filled again: threads that go ahead may wait for the next
+              // step before thread 0 begins the copies of the one behind it.
               if (steps <= 2)
                 lab::at_most(
                     "pieces of 16 bytes that are waited for when no later ones are under way",

@@ -17,7 +17,7 @@
 // "check" compares each product with one in FP32; "ours" and "library" launch only one of them, for
 // compute-sanitizer and profilers; "plans" times plans of all tiles, which fit_tensor_tiles.py
 // fits choice.cuh to. "ladder": all versions of the program take turns at five sizes; and each is
-// launched for a third of a second, behind which a thread counts clocks.
+// launched for a third of a second, and at least ten times, behind which a thread counts clocks.
 #include "../../common.cuh"
 
 #define main program_main
