@@ -66,7 +66,7 @@ TEST_CASE("every element of y is the dot product of its row with x") {
                {33, 50, 0},
                {70, 20, 0},
                // Larger than those, in one direction and in both.
-               {lab::drawn(71, 400), lab::drawn(1, 31), 0},
+               {lab::drawn(71, 400), lab::drawn(8, 31), 0},
                {lab::drawn(1, 9), lab::drawn(400, 3000), 0},
                {lab::drawn(34, 90), lab::drawn(101, 300), 0}})
       .blocks({32, 64, 256, 1024, 32 * lab::drawn(3, 31)})
