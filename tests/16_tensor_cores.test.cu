@@ -318,7 +318,7 @@ TEST_CASE("factors are rounded to the nearest that their kind has, and their bit
       CHECK(bits_as(bf16, rounded_to(bf16, value)) ==
             __bfloat16_as_ushort(__float2bfloat16(value)));
     }
-    // No fraction but the ten highest bits, and no number of TF32 is nearer.
+    // No fraction but the ten highest bits, and at most 2^-11 of x off.
     const double rounded = rounded_to(tf32, x);
     CHECK((bits_as(tf32, rounded) & 0x1fff) == 0);
     CHECK(std::abs(rounded - x) <= std::ldexp(std::abs(x), -11));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The instructions of tensor cores that have no function in CUDA C++: a function each, with the
-// instruction's name in PTX, its operands, and its rule. For the CPU backend the same functions
-// stand in <tensor_instructions.h>.
+// The instructions of tensor cores, and of what feeds them: a function each, with the instruction's
+// name in PTX, its operands, and its rule. CUDA 13.0 has functions of its own for most of those of
+// mbarriers, bulk copies and clusters (<cuda/ptx>), and none for mma of these shapes, ldmatrix,
+// stmatrix, wgmma and setmaxnreg. For the CPU backend the same functions stand in
+// <tensor_instructions.h>.
 //
 // "All lanes" means: all 32 of a warp reach the instruction together (.sync.aligned). A warp group
 // is four warps whose first one has a number that is a multiple of four: 128 threads.
@@ -311,8 +313,8 @@ inline CUtensorMap tile_map(const void* matrix, std::size_t rows, std::size_t co
 enum class Layout { kAlongRows, kDownRows };
 
 /// What wgmma has to know of a matrix in shared memory with a swizzle of 128 bytes. Rows of 128
-/// bytes are 64 elements; eight of them, 1,024 bytes, are swizzled together. `stride` is the bytes
-/// from eight rows to the next eight. A matrix that is wider than a row lies in panels of 64
+/// bytes are 64 elements of BF16; eight rows, 1,024 bytes, are swizzled together. `stride` is the
+/// bytes from eight rows to the next eight. A matrix that is wider than a row lies in panels of 64
 /// columns, `leading` bytes apart (kDownRows alone: an instruction's k is never wider). The next 16
 /// of k are 32 bytes on (kAlongRows), or 16 rows (kDownRows).
 ///   bits 0..13 the address, 16..29 leading, 32..45 stride, each in units of 16 bytes; 62..63: 1

@@ -103,8 +103,8 @@ struct TensorProduct {
   std::vector<double> expected, tolerance;
   unsigned sms = 1;  ///< multiprocessors among which tiles are dealt out
 
-  /// `host_a` and `host_b` are dense and row-major, of numbers that are BF16. Rows in device memory
-  /// are `gap` elements apart.
+  /// `host_a` and `host_b` are dense and row-major, of numbers that are BF16. In device memory
+  /// `gap` elements lie between two rows.
   TensorProduct(std::size_t m, std::size_t n, std::size_t k, const std::vector<float>& host_a,
                 const std::vector<float>& host_b, unsigned gap = 0)
       : a_values(to_bf16(host_a), m, k, gap),

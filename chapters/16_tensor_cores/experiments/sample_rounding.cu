@@ -11,7 +11,7 @@
 #include "../../../common/common.cuh"
 #include "one_product.cuh"
 
-// A way to draw addends: their exponents lie in low..0 of `top`; some kinds of sums have more to
+// A way to draw addends: their exponents are top + low to top; some kinds of sums have more to
 // them (see Sample).
 struct Draw {
   const char* name;
