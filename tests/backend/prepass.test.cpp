@@ -471,13 +471,16 @@ TEST_CASE("what a function returns into memory is stored by an assignment of its
     return has(body_of("C operator*(C, C); __device__ void f(C* p) { *p = " + value + "; }\n"),
                "stored(");
   };
-  for (const char* const value : {"p[1] * p[2]", "-q", "p[1]", "q == c ? c : q * c", "(q * c)"}) {
+  for (const char* const value : {"p[1] * p[2]", "-q", "p[1]", "q == c ? c : q * c", "(q * c)",
+                                  "((q ? c : -q))", "(C)q", "(C)(q)", "(q) * c", "(g(q))"}) {
     INFO(value);
     CHECK(is_marked_among_operators(value));
   }
   // Of a constant that only the host has as a variable the address would be taken.
   for (const char* const value :
-       {"ns::kOne", "kOf<T, 2>", "q.a->b", "q * c > 0 ? ns::kOne : kTwo", "q ? a : -b ? c : d"}) {
+       {"ns::kOne", "kOf<T, 2>", "q.a->b", "q * c > 0 ? ns::kOne : kTwo", "q ? a : -b ? c : d",
+        "(kOne)", "((ns::kOne))", "(q * c > 0 ? kOne : (kTwo))", "q ? (kOne) : kTwo",
+        "sizeof(kOne)"}) {
     INFO(value);
     CHECK(!is_marked_among_operators(value));
   }
