@@ -718,7 +718,11 @@ class Finder {
     const std::size_t body = find_body(attribute);
     if (body == kNone) return;
     const std::size_t end = s_.match(body);
-    if (end == kNone) {
+    if (end == kNone) {  // by itself, or since one in it is open
+      for (std::size_t i = body + 1; i < s_.size(); ++i) {
+        if (!s_.is_any(i, {"(", "["}) || s_.match(i) != kNone) continue;
+        throw SourceError(s_.token(i).line, "'" + s_.spelling(i) + "' is never closed");
+      }
       throw SourceError(s_.token(body).line, "'{' of the kernel's body is never closed");
     }
     found_.kernel_ends.insert(end);
