@@ -34,7 +34,9 @@ expect_question() {
 }
 
 # The names in a table's first column stand within it: its lines have their second | in one place.
-names_fit() { printf '%s\n' "$out" | awk -F '|' '!/^\|/ { width = 0; next } width && length($2) != width { exit 1 } { width = length($2) }'; }
+names_fit() {
+  printf '%s\n' "$out" | awk -F '|' '!/^\|/ { width = 0; next } width && length($2) != width { exit 1 } { width = length($2) }'
+}
 
 small_options() { common/tools/run/settings.sh small "$1" | head -1; }
 
