@@ -62,6 +62,9 @@ class ResultTable {
   /// Leaves the speed-up out: for versions that do not all do the same work.
   void without_speedup() { has_speedup_ = false; }
 
+  /// Makes the names' column as wide as this one, where it has more than 22 characters.
+  void longest_name(const std::string& name) { name_width_ = std::max(name_width_, name.size()); }
+
   /// Whether the row is to be measured: --only was not given, or names it. With --list it is named.
   bool wants(const std::string& name, const std::string& summary = "") {
     if (opt.list && !has(offered_, name)) std::printf("%-24s %s\n", name.c_str(), summary.c_str());
@@ -193,8 +196,10 @@ class ResultTable {
     print_line(columns, 1);
   }
 
-  static int width(std::size_t column) { return column == 0 ? 22 : column == 2 ? 17 : 9; }
-  static void print_line(const std::vector<Column>& columns, std::size_t which) {
+  int width(std::size_t column) const {
+    return column == 0 ? static_cast<int>(name_width_) : column == 2 ? 17 : 9;
+  }
+  void print_line(const std::vector<Column>& columns, std::size_t which) const {
     for (std::size_t i = 0; i < columns.size(); ++i)
       std::printf(i == 0 ? "| %-*s " : "| %*s ", width(i), columns[i][which].c_str());
     std::printf("|\n");
@@ -205,6 +210,7 @@ class ResultTable {
   Csv csv_;  // written as a whole, when all rows are there
   std::vector<std::string> more_cells_;
   std::string context_, notes_, offered_, unit_, of_;
+  std::size_t name_width_ = 22;
   double amount_, yardstick_ = 0, first_ms_ = 0, sm_mhz_ = 0;
   bool all_ok_ = true, header_printed_ = false, has_speedup_ = true;
 };

@@ -142,11 +142,11 @@ def all_labs():
 
 
 def choose(labs, chapter, exercise):
-    """The labs that CH (a chapter's full name, '' for all) and EX ('' for all) name."""
+    """The labs that CH (a chapter's number or full name, '' for all) and EX ('' for all) name."""
     if exercise and not chapter:
         raise UsageError(f"EX={exercise}: which chapter? Say CH=05 EX={exercise} as well")
     if chapter:
-        here = [lab for lab in labs if lab.chapter == chapter]
+        here = [lab for lab in labs if chapter == lab.chapter or chapter.zfill(2) == lab.chapter.split("_")[0]]
         if not here:
             others = sorted({lab.chapter for lab in labs})
             raise UsageError(f"CH={chapter}: no exercises there; chapters with exercises: {' '.join(others) or 'none'}")

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 
+from ..tools.checks.terminal import share
+
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # <linux/prctl.h>
 CLONE_THREAD = 0x10000  # <linux/sched.h>
@@ -23,7 +25,8 @@ TICK = 0.02  # seconds between looks at memory and processes
 
 
 class Limits:
-    """wall, cpu: seconds; memory, output, file: bytes; processes: at a time. None: no limit."""
+    """wall, cpu: seconds; memory, output, file: bytes; processes: at a time. None: no limit. Without a limit of CPU time,
+    wall time counts as on an idle machine."""
 
     def __init__(self, wall=None, cpu=None, memory=None, output=1 << 20, file=None, processes=None, space=True):
         self.wall, self.cpu, self.memory, self.output = wall, cpu, memory, output
@@ -343,7 +346,7 @@ def run_apart(command, limits, environment, folder, channel, drop_to):
                 take(end, data)
         if any(len(data) > limits.output for data in watched.values()):
             result.ended_by = "output"
-        elif limits.wall and time.monotonic() - start > limits.wall:
+        elif limits.wall and time.monotonic() - start > limits.wall / (1 if limits.cpu else share()):
             result.ended_by = "time"
         elif heavy:
             below = {pid: size for pid, size in descendants(os.getpid()).items() if pid not in spared}

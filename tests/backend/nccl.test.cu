@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -505,4 +506,22 @@ TEST_CASE("an abort lets the stream go on") {
   CHECK(cudaStreamSynchronize(other) == cudaSuccess);
   CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
   CHECK(cudaStreamDestroy(other) == cudaSuccess);
+}
+
+TEST_CASE("an abort by another thread lets one that waits go on") {
+  cuda_cpu::reset_diagnostics();
+  ncclComm_t comm[2];
+  REQUIRE(ncclCommInitAll(comm, 2, nullptr) == ncclSuccess);
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  int* x = nullptr;
+  REQUIRE(cudaMalloc(&x, sizeof(int)) == cudaSuccess);
+  REQUIRE(ncclAllReduce(x, x, 1, ncclInt, ncclSum, comm[0], nullptr) == ncclSuccess);
+  cudaError_t waited = cudaErrorUnknown;
+  std::thread thread([&waited] { waited = cudaStreamSynchronize(nullptr); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // most likely it waits by then
+  CHECK(ncclCommAbort(comm[0]) == ncclSuccess);
+  CHECK(ncclCommAbort(comm[1]) == ncclSuccess);
+  thread.join();
+  CHECK(waited == cudaSuccess);
+  CHECK(cudaFree(x) == cudaSuccess);
 }

@@ -156,6 +156,9 @@ for level in 1 2 3 3; do
   answers 0 "hint $level of 3" lab hint CH=05 EX=2
 done
 
+test_case "labs.sh takes a chapter by its number, too"
+answers 0 "hint 3 of 3" run common/labs/labs.sh hint CH=5 EX=2
+
 test_case "the solution is shown after a pass, or with FORCE=1"
 lab solution CH=05 EX=2
 expect_failure

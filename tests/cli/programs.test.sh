@@ -33,6 +33,11 @@ expect_question() {
   expect "a question in the second line of $1" [ "${out: -1}" = "?" ]
 }
 
+# The names in a table's first column stand within it: its lines have their second | in one place.
+names_fit() {
+  printf '%s\n' "$out" | awk -F '|' '!/^\|/ { width = 0; next } width && length($2) != width { exit 1 } { width = length($2) }'
+}
+
 small_options() { common/tools/run/settings.sh small "$1" | head -1; }
 
 export CUDA_CPU_RACES=all
@@ -49,6 +54,7 @@ for program in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
     run "$programs/$program" $options
     if [ $status -eq 77 ]; then skip "no usable GPU"; break; fi
     expect_status 0
+    expect "names that fit their column" names_fit
   done < <(common/tools/run/settings.sh small "$program")
   if grep -q common.cuh "$source"; then
     test_case "${program%%_*} $topic: --list names versions, or says that there are none"

@@ -70,7 +70,8 @@ done
 
 mkdir -p "$scratch/raced"
 for program in 13_textures 13_stale_fetches; do
-  printf '#!/bin/sh\necho "race: seen by %s" >&2\nexit 1\n' $program >"$scratch/raced/$program"
+  printf '#!/bin/sh\necho "race: seen by %s" >&2\necho "note: kernels run slower while races are looked for" >&2\nexit 1\n' $program \
+    >"$scratch/raced/$program"
   chmod +x "$scratch/raced/$program"
 done
 # Where the sources and settings are, with a build folder of its own.
@@ -86,6 +87,7 @@ expect "the chapter's" has "$err" "race: seen by 13_textures"
 expect "not its own" has_not "$err" "13_stale_fetches"
 run races 13_stale_fetches --seed 1
 expect_status 1
+expect_no_output "kernels run slower"
 
 # ---- the test runner -----------------------------------------------------------------------------
 
@@ -174,7 +176,7 @@ expect_status 0
 flags=()
 
 test_case "a run ends with the tests that took longest, and the next one begins with them"
-fake_test slow 'say started s; sleep 0.3; say passed s'
+fake_test slow 'say started s; sleep 1; say passed s'
 run_fakes good slow
 expect_output "where the time went"
 expect "the slowest first" has "$(printf '%s\n' "$out" | sed '1,/testing, /d' | head -1)" slow
@@ -728,6 +730,16 @@ expect_output "bad.cu:2: blanks at the end"
 expect_no_output "rules.mk"
 
 # ---- what others read of this repository ---------------------------------------------------------
+
+test_case "a limit of time is that of an idle machine: where others have the cores, a right test takes as much longer"
+run "$python" -c 'import os, sys
+from common.labs import runner
+from common.tools.checks import terminal
+for busy in 0, 5:
+    os.getloadavg = lambda: (busy * terminal.cores(), 0, 0)
+    ended = runner.run(["sleep", "2.5"], runner.Limits(wall=1)).ended_by
+    print(busy, terminal.limited(["sleep", "2.5"], 1, sys.argv[1]), ended or "in time")' "$scratch/log"
+expect "the first to be stopped" [ "$out" = $'0 124 time\n5 0 in time' ]
 
 test_case "the workflow runs .ci/run on the whole history, the container is built by its Dockerfile, a classroom's has each exercise with its points"
 cat >"$scratch/parse.py" <<'END'

@@ -503,7 +503,7 @@ __global__ void __launch_bounds__(std::min(256, 128), count) all(int scale) {
   auto more = [&](int x) { return d[x] + call([](int y) { return y - 1; }); };
   int of_local[2] = {sizeof(rand()), 6};
   for (int x : {1, 2}) of_local[1] += x;
-  of_local[0] = count;
+  of_local[0] = (count);
   if (scale < 0) of_local[1] = either(1) > d[2] ? count : third < 1 ? pair.a : more(2);
   total += std::abs(-1) + max(count, 2) + int(rsqrtf(1)) + pair.b + std::numeric_limits<int>::digits + int(third * 9) + table[threadIdx.x];
   total += scale + more(1) + e.v + fixed[threadIdx.x] + table_of_both.of[threadIdx.x] + of_local[threadIdx.x] + int(either(2) + twice(2.0));

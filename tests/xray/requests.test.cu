@@ -537,7 +537,25 @@ __global__ void copy_in_bulk(const __grid_constant__ CUtensorMap map, unsigned* 
   y[threadIdx.x] = threadIdx.x;
 }
 
+__global__ void store_one(int* x) { *x = 1; }
+
 }  // namespace
+
+TEST_CASE("a launch that makes a single request is listed last, the others as they come") {
+  const DeviceArray<int> x(2 * kWarp);
+  x.poison();
+  const std::string listing = listing_of([&] {
+    store_one<<<1, 1>>>(x.get());
+    copy_guarded<<<1, kWarp>>>(x.get(), x.get() + kWarp, kWarp);
+    add_global<<<2, kWarp>>>(x.get(), 1, 1);
+  });
+  const std::size_t all = listing.find("in all, of the blocks counted");
+  for (const std::size_t from : {std::size_t{0}, all}) {
+    CHECK(listing.find("copy_guarded<<<", from) < listing.find("add_global<<<", from));
+    CHECK(listing.find("add_global<<<", from) < listing.find("store_one<<<", from));
+  }
+  CHECK(listing.find("store_one<<<", all) != std::string::npos);
+}
 
 TEST_CASE("a bulk copy is not counted, and the listing says so") {
   const DeviceArray<__nv_bfloat16> x(8 * 64);

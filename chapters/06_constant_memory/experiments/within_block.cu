@@ -137,6 +137,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "06_within_block", "what do the literature's patterns cost?",
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
   ResultTable table(opt, 2 * n * sizeof(int), sizeof(constant_words));
+  table.longest_name("thread_in_block_switch_constant");
   table.rate_in("GB/s", "copy", measured_copy_gbps(2 * n * sizeof(int)));
   table.without_speedup();  // the rows are to be compared pattern by pattern
   std::vector<int> words(kWords);

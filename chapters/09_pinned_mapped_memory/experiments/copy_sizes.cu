@@ -99,6 +99,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_copy_sizes", "from which size on is the bus the limit?",
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes in the largest copy"}});
   ResultTable table(opt, n * kWord);
+  table.longest_name("h2d_pageable size=256 KiB");
   table.without_speedup();
   if (kOnGpu) {
     const Copies all(n, true, opt.seed);

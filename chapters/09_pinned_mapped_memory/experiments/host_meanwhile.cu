@@ -135,6 +135,7 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
                      {"rounds", &rounds, 1, 1_Mi, "the host's work per word"}});
   ResultTable table(opt, n * kWord);
+  table.longest_name("host_works_during_h2d_pageable");
   table.without_speedup();
   Meanwhile m(n, static_cast<unsigned>(rounds), opt.seed);
   for (const Row& row : kRows) {

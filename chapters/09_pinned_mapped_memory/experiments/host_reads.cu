@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_host_reads", "how fast do host and kernel read pinned memory?",
                     {{"n", &n, 1, 1_Gi, "words of 4 bytes"}});
   ResultTable table(opt, n * kWord);
+  table.longest_name("kernel_read_write_combined");
   table.rate_in("GB/s");
   table.without_speedup();
   std::vector<unsigned> data(n);

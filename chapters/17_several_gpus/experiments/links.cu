@@ -135,6 +135,7 @@ int main(int argc, char** argv) {
                     {{"bytes", &most, 4_Ki, 16_Gi, "of the largest copy", 4_Ki}});
   std::vector<int> devices = devices_of(opt, 0);
   ResultTable table(opt, 2 * most);
+  table.longest_name("read_by_kernel size=256 MiB");
   table.without_speedup();
   if (devices.size() < 2) {
     table.note("one device: there is nobody to copy to");

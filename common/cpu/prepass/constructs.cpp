@@ -607,30 +607,45 @@ class Finder {
   }
 
   // `x[i] = f(y);`, `*p = y.f();`: what a function returns, stored in memory. Where a file defines
-  // operators, `a * b` may call one. A variable by itself is left alone, also behind a condition:
-  // stored() would take its address, which a constant of the host has not got in device code.
+  // operators, `a * b` may call one. A variable by itself is left alone, also in brackets or behind
+  // a condition: stored() would take its address, which a constant of the host has not got in
+  // device code.
   void read_store(std::size_t i) {
     if (!s_.is(i, "=") || i == 0 || s_.is(i + 1, "{")) return;
     const bool is_element = s_.is(i - 1, "]") && !s_.is_any(s_.match(i - 1) - 1, {"auto", "&"});
     const bool is_member = s_.is_identifier(i - 1) && s_.is_any(i - 2, {".", "->"});
     if (!is_element && !is_member && !begins_with_star(i)) return;
-    bool has_call = false, in_last_part = false;
     std::size_t k = i + 1;
+    const bool has_call = may_be_returned(&k);
+    const bool ends_statement = s_.is(k, ";") || k == s_.size();
+    if (has_call && ends_statement) found_.stores[i] = k - 1;
+  }
+
+  // Whether the expression at *i may be what a function returns; *i becomes its end.
+  bool may_be_returned(std::size_t* i) const {
+    bool has_call = false, in_last_part = false;
+    std::size_t& k = *i;
     for (; k < s_.size() && !s_.is_any(k, {";", ",", ")", "}", "]"}); ++k) {
+      const bool is_bracket = s_.is(k, "(");
       const std::size_t close = s_.match_angle(k);
       const bool is_called = close != kNone || (s_.is_identifier(k) && !s_.is(k, "sizeof"));
-      const bool is_name =
-          close != kNone || s_.is_identifier(k) || s_.is_any(k, {"::", ".", "->", "?", ":"});
+      const bool is_name = close != kNone || s_.is_identifier(k) || is_bracket ||
+                           s_.is_any(k, {"::", ".", "->", "?", ":"});
       if (close != kNone) k = close;
       in_last_part =
           in_last_part || (is_called && s_.is(k + 1, "(")) || (has_operators_ && !is_name);
       has_call = has_call || (in_last_part && s_.is(k, ":"));
       if (s_.is_any(k, {"?", ":"})) in_last_part = false;
-      if (s_.is_any(k, {"(", "[", "{"}) && s_.match(k) == kNone) return;
+      if (s_.is_any(k, {"(", "[", "{"}) && s_.match(k) == kNone) return false;
+      if (is_bracket && has_operators_) {
+        std::size_t inside = k + 1;
+        const std::size_t behind = s_.match(k) + 1;
+        const bool is_cast = s_.is_identifier(behind) || s_.is(behind, "(");
+        in_last_part = may_be_returned(&inside) || is_cast || in_last_part;
+      }
       k = s_.skip_brackets(k);
     }
-    const bool ends_statement = s_.is(k, ";") || k == s_.size();
-    if ((has_call || in_last_part) && ends_statement) found_.stores[i] = k - 1;
+    return has_call || in_last_part;
   }
 
   // The left side of the assignment at i is `*p`.
@@ -703,7 +718,11 @@ class Finder {
     const std::size_t body = find_body(attribute);
     if (body == kNone) return;
     const std::size_t end = s_.match(body);
-    if (end == kNone) {
+    if (end == kNone) {  // by itself, or since one in it is open
+      for (std::size_t i = body + 1; i < s_.size(); ++i) {
+        if (!s_.is_any(i, {"(", "["}) || s_.match(i) != kNone) continue;
+        throw SourceError(s_.token(i).line, "'" + s_.spelling(i) + "' is never closed");
+      }
       throw SourceError(s_.token(body).line, "'{' of the kernel's body is never closed");
     }
     found_.kernel_ends.insert(end);

@@ -362,7 +362,9 @@ std::string code_of(const std::string& file, int line) {
   return text;
 }
 
-std::string listing_of(const std::vector<Launch>& launches, bool colour) {
+std::string listing_of(std::vector<Launch> launches, bool colour) {
+  const auto shows_something = [](const Launch& l) { return l.total().requests > 1; };
+  std::stable_partition(launches.begin(), launches.end(), shows_something);
   Listing listing(colour);
   for (const Launch& launch : launches) listing.add(launch);
   if (launches.size() > 1) listing.compare(launches);

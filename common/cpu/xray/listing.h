@@ -35,8 +35,9 @@ const Passage* emptiest_of(const Launch& launch);
 /// "16.0 of 32 lanes, 4 passes"
 std::string lanes_text(const Passage& passage);
 
-/// The kernels' source with the counts beside the lines. `colour`: with a terminal's escapes.
-std::string listing_of(const std::vector<Launch>& launches, bool colour);
+/// The kernels' source with the counts beside the lines, in the order of launches; those that make
+/// a single request come last. `colour`: with a terminal's escapes.
+std::string listing_of(std::vector<Launch> launches, bool colour);
 
 /// One row for each access of each launch; the first line names the columns. `offsets` holds the
 /// 32 lanes of the first request: bytes from the start of the array, or - for an idle lane.

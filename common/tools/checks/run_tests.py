@@ -9,8 +9,8 @@ ran none.
 On the CPU backend one test more than there are cores runs at a time, because some wait. Each script builds in a folder of
 its own. On a GPU tests run one after the other, because some of them measure it.
 
-From the environment: SCHEDULES="forward random:7" chooses other schedules; TEST_TIMEOUT is in seconds; CXX is
-the compiler.
+From the environment: SCHEDULES="forward random:7" chooses other schedules; TEST_TIMEOUT is in seconds of an idle machine;
+CXX is the compiler.
 """
 
 import argparse

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 _looking = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 GREEN, RED, PLAIN = ("\033[32m", "\033[31m", "\033[0m") if _looking else ("",) * 3
@@ -17,6 +18,15 @@ _running, _lock = set(), threading.Lock()
 def cores():
     """As the Makefile counts them."""
     return os.cpu_count() or 2
+
+
+def share():
+    """The share of a core that each running process gets, a tenth at least: seconds of a limit count so much, since on a
+    busy machine a right program takes as much longer."""
+    try:
+        return min(1.0, max(0.1, cores() / os.getloadavg()[0]))
+    except (OSError, ZeroDivisionError):
+        return 1.0
 
 
 def has_gpu(verb, without):
@@ -37,7 +47,7 @@ def _end_group(process, how):
 
 def limited(command, seconds, log, environment=None, mode="wb"):
     """Runs a command without input and with its output in the file `log`. Returns its exit status as a shell tells it:
-    128 and more for a signal, 124 when it took longer."""
+    128 and more for a signal, 124 when it took longer than so many seconds of an idle machine."""
     with open(log, mode) as out:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment, start_new_session=True
@@ -45,11 +55,17 @@ def limited(command, seconds, log, environment=None, mode="wb"):
         with _lock:
             _running.add(process)
         try:
-            status = process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            _end_group(process, signal.SIGKILL)
-            process.wait()
-            return 124
+            status = None
+            while status is None:
+                began = time.monotonic()
+                try:
+                    status = process.wait(timeout=min(1, seconds))
+                except subprocess.TimeoutExpired:
+                    seconds -= (time.monotonic() - began) * share()
+                    if seconds <= 0:
+                        _end_group(process, signal.SIGKILL)
+                        process.wait()
+                        return 124
         finally:
             with _lock:
                 _running.discard(process)

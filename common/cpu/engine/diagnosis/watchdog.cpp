@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -34,13 +35,19 @@ constexpr int kSignal = SIGUSR2;
 constexpr double kBarrierPatience = 4;
 constexpr auto kTick = std::chrono::milliseconds(20);
 // What one tick can count as, however long it took: whoever stops the process (Ctrl-Z, a debugger)
-// or keeps its cores busy stops the kernel as well.
+// stops the kernel as well.
 constexpr auto kLongestTick = 5 * kTick;
 // A worker inside a library (printf, malloc) is not interrupted, since it may hold a lock. Then try
 // again.
 constexpr auto kRetry = std::chrono::milliseconds(1);
 // After that long the process has to end without the worker's help.
 constexpr auto kPatience = std::chrono::seconds(5);
+
+// What all threads of this process have used.
+Clock::duration processor_time() {
+  const std::chrono::duration<double> seconds{static_cast<double>(std::clock()) / CLOCKS_PER_SEC};
+  return std::chrono::duration_cast<Clock::duration>(seconds);
+}
 
 void on_interrupt(int, siginfo_t*, void* context) {
   Worker* const worker = current_worker;
@@ -88,9 +95,9 @@ class Watchdog {
 
   // Workers that only wait for others are not to blame, unless all do.
   void interrupt_workers(Exit why) {
-    const bool all_wait = std::all_of(workers_.begin(), workers_.end(), waits_for_others);
+    const bool all_do = all_wait();
     for (Worker* const worker : workers_) {
-      if (why != Exit::kFailed && !all_wait && waits_for_others(worker)) continue;
+      if (why != Exit::kFailed && !all_do && waits_for_others(worker)) continue;
       worker->interrupt.store(why);
       pthread_kill(worker->os_thread, kSignal);
     }
@@ -99,6 +106,8 @@ class Watchdog {
   static bool waits_for_others(const Worker* worker) {
     return __atomic_load_n(&worker->fruitless_turns, __ATOMIC_RELAXED) > 0;
   }
+
+  bool all_wait() const { return std::all_of(workers_.begin(), workers_.end(), waits_for_others); }
 
   // False when all are at work for others than the kernel, which may take a while: they write
   // reports, or X-ray puts together what a block has done.
@@ -117,26 +126,38 @@ class Watchdog {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto barrier_timeout = std::chrono::duration<double>(barrier_timeout_seconds());
     std::uint64_t ended = 0, barriers = 0;
-    // Time in which this thread got its turns.
-    Clock::duration now{}, since{}, last_end{}, failed_since{}, interrupting_since{};
+    // Time in which this thread and workers got their turns. On a busy machine one that has no core
+    // makes no progress, either: unless all wait, processor time counts. To open barriers takes
+    // some, so there it always does.
+    Clock::duration now{}, since{}, failed_since{}, interrupting_since{};
+    Clock::duration worked{}, last_end{};
     bool interrupting = false;
     for (;;) {
       if (workers_.empty()) {
         wake_.wait(lock, [this] { return !workers_.empty(); });
-        since = last_end = now;
+        since = now;
+        last_end = worked;
         interrupting = false;
       }
       // A plain sleep, since nobody wakes it here. A wait with a timeout is a call that the race
       // checker of g++ 11 does not know: it took the mutex for locked all the while.
       lock.unlock();
       const Clock::time_point asleep_since = Clock::now();
+      const Clock::duration used_before = processor_time();
       std::this_thread::sleep_for(interrupting ? kRetry : kTick);
-      now += std::min<Clock::duration>(Clock::now() - asleep_since, kLongestTick);
+      const Clock::duration took =
+          std::min<Clock::duration>(Clock::now() - asleep_since, kLongestTick);
+      const Clock::duration used = std::min(took, processor_time() - used_before);
       lock.lock();
+      now += all_wait() ? took : used;
+      worked += used;
       if (observer != nullptr && observer->time_passes != nullptr && !workers_.empty()) {
         observer->time_passes(std::chrono::duration<double>(now).count());
       }
-      if (changed(&Worker::ended, &ended) || !any_interruptible()) since = last_end = now;
+      if (changed(&Worker::ended, &ended) || !any_interruptible()) {
+        since = now;
+        last_end = worked;
+      }
       if (changed(&Worker::barriers, &barriers)) since = now;
       const bool other_failed = failed();
       if (!other_failed) failed_since = now;
@@ -148,7 +169,7 @@ class Watchdog {
         if (now - failed_since > 5 * kTick) why = Exit::kFailed;
       } else if (limited && now - since > timeout) {
         why = Exit::kTimeout;
-      } else if (limited && now - last_end > barrier_timeout) {
+      } else if (limited && worked - last_end > barrier_timeout) {
         why = Exit::kOnlyBarriers;
       }
       if (why == Exit::kNone) {

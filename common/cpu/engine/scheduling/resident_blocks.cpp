@@ -165,9 +165,11 @@ void rotate_blocks(Worker* worker) {
     return;
   }
   make_current(worker, 0);
-  if (worker->progress() != worker->progress_last_turn) worker->fruitless_turns = 0;
+  const bool is_fruitless = worker->progress() == worker->progress_last_turn;
   worker->progress_last_turn = worker->progress();
-  if (++worker->fruitless_turns < 64) {
+  worker->fruitless_turns = is_fruitless ? worker->fruitless_turns + 1 : 0;
+  if (!is_fruitless) return;
+  if (worker->fruitless_turns < 64) {
     sched_yield();
   } else {
     const timespec pause{0, 50'000};

@@ -443,13 +443,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm, Site site) {
   if (!handles<ncclComm>().has(comm) || !comm->is_live) {
     return begin_nccl_call("ncclCommAbort", comm, site);
   }
-  std::vector<std::shared_ptr<NcclLaunch>> ended;
-  {
-    const std::lock_guard<std::mutex> lock(nccl_mutex());
-    ended.assign(comm->launches.begin(), comm->launches.end());
-  }
   leave(comm);
-  for (const auto& launch : ended) reach_rendezvous(*launch->done);
   return ncclSuccess;
 }
 

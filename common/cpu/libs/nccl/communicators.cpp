@@ -7,6 +7,7 @@
 #include "../../report/diagnostics.h"
 #include "../../runtime/contexts.h"
 #include "../../runtime/handles.h"
+#include "../../runtime/rendezvous.h"
 
 namespace cuda_cpu {
 namespace {
@@ -187,6 +188,7 @@ void leave(ncclComm* comm) {
   const std::lock_guard<std::mutex> lock(nccl_mutex());
   Clique* const clique = comm->clique;
   comm->is_live = false;
+  for (const auto& launch : comm->launches) reach_rendezvous(*launch->done);  // its streams go on
   comm->launches.clear();
   clique->members[static_cast<std::size_t>(comm->rank)] = nullptr;
   clique->board->seat(comm->rank).has_left = true;

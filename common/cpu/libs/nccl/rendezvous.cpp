@@ -383,6 +383,7 @@ void wait(const Moment& awaited, double waited) {
   const double pause = std::min(20e-3, 50e-6 + waited / 20);
   std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   const std::lock_guard<std::mutex> lock(nccl_mutex());
+  if (is_done(awaited)) return;  // meanwhile, and its communicator may be gone
   auto* const clique = static_cast<Clique*>(const_cast<void*>(awaited.rendezvous));
   if (clique->error != ncclSuccess || clique->board == nullptr) {
     set_sticky_error(cudaErrorLaunchFailure);
