@@ -77,7 +77,7 @@ TEST_CASE("more than 2^16 threads share the numbers") {
     if (!lab::tries_large_sizes()) return;
     const unsigned grid = lab::drawn(65600, 66000);
     // Few that change the product: nobody has to try again for one that does not.
-    std::vector<unsigned> x(2 * grid + lab::drawn(1, 999), 1);
+    std::vector<unsigned> x(2 * grid + lab::drawn(2, 999), 1);
     unsigned long long expected = 7;
     for (std::size_t i = lab::drawn(0, 500); i < x.size(); i += lab::drawn(200, 2000)) {
       x[i] = lab::drawn(2, 65520);
