@@ -128,5 +128,6 @@ test_case "text that cannot be read is refused: small, pale, over other text, ou
 refused "'tiny' is " 'style.words(ax, 20, 60, "tiny", size=6)'
 refused "'pale' has a contrast of " 'style.words(ax, 20, 60, "pale", color="#AAAAAA")'
 refused "'dark' has a contrast of " 'style.box(ax, 10, 50, 90, 20, style.BLUE); style.words(ax, 20, 60, "dark")'
+refused "'light' has a contrast of 2.7 in the dark" 'style.box(ax, 10, 50, 90, 20, style.GREEN); style.words(ax, 20, 60, "light")'
 refused "'first' lies over 'second'" 'style.words(ax, 24, 22, "second")'
 refused "'far' sticks out of the figure" 'style.words(ax, 440, 60, "far")'

@@ -147,6 +147,8 @@ cat >"$tree/$chapter/exercises/ex1_a.check.cu" <<'END'
 TEST_CASE("it adds") {
   lab::exactly("loads of " + whose, seen.loads(), div_up(n, 32),
                "once each");  // lab::exactly("not this", 1, 2, "a comment")
+  lab::exactly("elements that " + whose + " load", loads, 1, "one after the other");
+  lab::exactly("stores, in all, of a block of " + block, stores, 1, "one for each of " + n + " threads: each once");
   lab::expect(is, "the sum", "of \"all\"", "others");
   lab::predict("kLoads", kLoads, 4, "the lesson");
 }
@@ -352,7 +354,7 @@ expect_output "chapters/quiz.md: chapter 03 has 1 questions, and needs 3 to 5"
 test_case "a lab's page has the starter with its TODO, what the check looks at, a report, and a way to the solution"
 expect "the line to change" grep -q '<span class="line highlighted">.*int.*TODO' <<<"$labs"
 flat=$(tr -d '\n' <<<"$labs")
-for item in '<strong>it adds</strong>' 'your prediction: <code>kLoads</code>' 'loads of …: once each' 'the sum: of &quot;all&quot;'; do
+for item in '<strong>it adds</strong>' 'your prediction: <code>kLoads</code>' 'loads: once each' 'one after the other' 'stores, in all: each once' 'the sum: of &quot;all&quot;'; do
   expect "the item $item" has "$flat" "<li>$item</li>"
 done
 expect "no comment" has_not "$flat" "not this"
@@ -473,18 +475,19 @@ guess_says '.term-box { left: -1px !important }' 'focusin' 'focusless' "at 1280 
 test_case "the look finds what a phone cuts off without saying so"
 guess_says '.more-right { mask-image: none !important } .cards td::before { content: none !important } .panels { display: none !important }' - - \
   "no shade says that it goes on: <pre>" "a cell of a card does not name its column: <td>" "the panels of a figure do not stand below each other: Two halves"
-test_case "the look finds code that sticks out of its fold, a name that is broken in a table, and a number that has become a list"
+test_case "the look finds code that sticks out of its fold, a name that is broken within a word, and a number that has become a list"
 page=$built/$chapter/lab_notes.html
 cp "$page" "$scratch/lab_notes.html"
 sed -i.bak 's#<p>End.</p>#<pre style="margin: 0 -30px">x</pre><table><tr><td style="width: 40px; display: block"><code style="white-space: normal">a_long_name</code></td></tr></table><ol start="20"><li>So.</li></ol>#' "$page"
 look
 expect_status 1
-for text in "sticks out of its fold: <pre> x" "a name in a table is broken: <code> a_long_name" "a number with a dot has become a list: 20. So."; do
+for text in "sticks out of its fold: <pre> x" "a name is broken: <code> a_long_name" "a number with a dot has become a list: 20. So."; do
   expect_output "$chapter/lab_notes.html: $text"
 done
 cp "$scratch/lab_notes.html" "$page"
 test_case "the look waits where frames come late, as on a busy machine, before it says that a page does not tell where it goes on"
 late='new (class extends ResizeObserver { constructor(f) { super((all) => requestAnimationFrame(() => f(all))) } })('
+cp "$scratch/style.css" "$style"
 { echo 'window.requestAnimationFrame = (f) => setTimeout(f, 200);'; sed "s#new ResizeObserver(#$late#" "$scratch/theme.js"; } >"$theme"
 expect "late observers" grep -q 'class extends ResizeObserver' "$theme"
 answers 0 "nothing wrong" look
@@ -555,9 +558,9 @@ finds "an image without a text alternative" "$page: image /course/favicon.svg ha
 finds "a message on the console" "$page: the console says: a complaint"
 finds "a script that fails" "$page: a script fails: missing is not defined"
 finds "a request to another host" "$page: asks another host: http://elsewhere.invalid/x.js"
-finds "a page that scrolls sideways, at each width" "$page: scrolls sideways: <div> a wide box (1280 px, 390 px, 1920 px)"
+finds "a page that scrolls sideways, at each width" "$page: scrolls sideways: <div> a wide box (1280 px, 390 px, 1920 px, 768 px)"
 finds "text without contrast, light and dark" "$page: \"faint words\" has a contrast of 3.5" \
-  "(1280 px light, 1280 px dark, 1920 px light, 1920 px dark, 390 px light, 390 px dark)"
+  "(1280 px light, 1280 px dark, 1920 px light, 1920 px dark, 768 px light, 768 px dark, 390 px light, 390 px dark)"
 finds "a comment that shows" "$page: a comment shows"
 finds "a search that does not find" "\"coalesced\" does not find chapters/03_"
 finds "a first page that is heavy" "index.html: loads more than 300 kB at first"

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 COMMAND = re.compile(r"\bmake (?:run|xray|races|sanitize|profile|debug|bench|single|test) ([^`#\n]*)")
-NVCC = re.compile(r"^nvcc [^`#&\n]*\.cu [^`#&\n]*", re.M)
+NVCC = re.compile(r"^nvcc (?:\\\n|[^`#&\n])*\.cu (?:\\\n|[^`#&\n])*", re.M)
 EVERY = ("each", "all")  # of EXPERIMENT=
 OF_LIBRARIES = re.compile(r"cu(b|blas)\w*$")
 
@@ -50,7 +50,7 @@ def compiled_by_hand(chapter, arch):
         yield f"chapters/{chapter}/README.md: no line compiles the program by nvcc alone"
     for line in lines:
         with tempfile.TemporaryDirectory() as folder:
-            words = shlex.split(line.replace("-arch=native", f"-arch={arch}").replace(" -o ", f" -o {folder}/"))
+            words = shlex.split(line.replace("\\\n", "").replace("-arch=native", f"-arch={arch}").replace(" -o ", f" -o {folder}/"))
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode:
             yield f"chapters/{chapter}/README.md: {line}\n{done.stdout}"

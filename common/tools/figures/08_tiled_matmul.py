@@ -146,12 +146,13 @@ def bounds():
     for place, row in enumerate(reversed(rows)):
         name, taken = row["version"], clocks(row)
         ax.barh(place, taken, color=style.GREY if name == "cublas" else style.BLUE, height=0.6)
-        label = f"{taken:.2f}"
+        label, end = f"{taken:.2f}", taken
         if name in KERNELS:
             needed = wavefronts(name)
             ax.plot([needed, needed], [place - 0.42, place + 0.42], color=style.RED, linewidth=2.5)
             label += f" ({needed + 1e-9:.2f})"  # 1.625 is 1.63, as in the notes
-        style.words(ax, taken + 0.06, place, label)
+            end = max(taken, needed)
+        style.words(ax, end + 0.06, place, label)
     ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
     ax.axvline(CORES, color=style.BLACK, linewidth=1.2)
     style.words(ax, 1.75, 3.2, "black line: what the cores need")

@@ -150,7 +150,7 @@ def draw_timeline():
         last = ends[version] if version == "overlapped_pageable" else max(ends["one_chunk"], ends["overlapped"])
         for row, pieces in enumerate(ran[version]):
             for stream, start, end in pieces:
-                color = (style.BLUE, style.SKY, style.GREEN, style.ORANGE)[stream % 4]
+                color = (style.BLUE, style.SKY, style.PALE_GREEN, style.ORANGE)[stream % 4]
                 wide = end - start > 0.025 * 1.03 * last
                 draw_bar(ax, row, str(stream) if wide else "", start, end, color)
         name_rows(ax, title, ("copy engine", "SMs"))
@@ -173,7 +173,7 @@ def draw_waits():
         found = style.matched(rows, version + r" kernel=(\d) (\w+)")
         reached = {(int(match[1]), match[2]): row["rate"] for match, row in found}
         zero = min(reached.values())
-        for k, color in enumerate((style.BLUE, style.ORANGE, style.GREEN)):
+        for k, color in enumerate((style.BLUE, style.ORANGE, style.PALE_GREEN)):
             draw_bar(ax, k, str(k + 1), reached[k, "begin"] - zero, reached[k, "computed"] - zero, color)
         name_rows(ax, title, ("stream A", "default", "stream B"))
         ends[version] = max(reached.values()) - zero

@@ -36,7 +36,7 @@ for row, (begin, ready, number) in enumerate(BLOCKS):
     ticket(x + 36, y, number)
     if number == len(BLOCKS) - 1:
         fence(x + 53, y)
-        style.box(ax, x + 58, y - 11, 84, 22, style.GREEN, weight=0)
+        style.box(ax, x + 58, y - 11, 84, 22, style.PALE_GREEN, weight=0)
         style.words(ax, x + 100, y, "adds all five", ha="center")
 ax.annotate("", (436, 224), (LEFT, 224), arrowprops={"arrowstyle": "->", "color": style.GREY})
 style.words(ax, 436, 235, "time", color=style.GREY, ha="right")

@@ -76,7 +76,7 @@ def shuffles():
         for level, distance in enumerate((4, 2, 1, None)):
             for lane in range(lanes):
                 whole = len(held[lane]) == lanes
-                face = style.GREEN if whole else style.SKY if low or lane < (lanes >> level) else "white"
+                face = style.PALE_GREEN if whole else style.SKY if low or lane < (lanes >> level) else "white"
                 style.box(ax, x + lane * cell, y, cell, 18, face)
                 text = f"{min(held[lane])}–{max(held[lane])}" if whole else str(lane) if level == 0 else ""
                 style.words(ax, x + (lane + 0.5) * cell, y + 9, text, ha="center", color=style.on(face))

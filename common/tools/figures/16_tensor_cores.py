@@ -3,7 +3,7 @@
 
 from . import style
 
-WIDE, HIGH = 12, 14  # points of an element; a pair of A or D is side by side, one of B on top of each other
+WIDE, HIGH = 11, 14  # points of an element; a pair of A or D is side by side, one of B on top of each other
 SHOWN = {0: style.SKY, 9: style.ORANGE}  # lanes
 
 
@@ -13,7 +13,7 @@ def fragments():
     holders = {(r["operand"], r["row"], r["column"]): r["lane"] for r in rows}
     fig, ax = style.canvas(3.9)
     x = 8
-    for operand, columns, wide in (("a", 16, WIDE), ("b", 8, WIDE + 3), ("d", 8, WIDE)):
+    for operand, columns, wide in (("a", 16, WIDE), ("b", 8, WIDE + 7), ("d", 8, WIDE)):
         style.words(ax, x, 14, f"{operand.upper()}: 16 x {columns}", style.TEXT, weight="bold")
         drawn = set()
         for row in range(16):
@@ -39,7 +39,7 @@ def fragments():
 
 
 IN_BANKS = 128  # bytes of all banks
-PASSES = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE)
+PASSES = (style.SKY, style.ORANGE, style.PALE_GREEN, style.YELLOW)
 
 
 def swizzle():

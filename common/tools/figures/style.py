@@ -52,6 +52,9 @@ WIDTH, HEIGHT = 6.2, 3.7  # inches: what a figure has unless its script says oth
 TEXT, SMALL = 11.5, 10.5  # points
 TELEPHONE, SLIDE = 400, (1180, 480)  # pixels: how wide, how wide and high a figure is shown
 LEAST_ON_TELEPHONE, LEAST_ON_SLIDE, LEAST_CONTRAST = 8, 15, 4.5  # pixels, pixels, WCAG AA
+# The dark appearance of the site: its page, VitePress's, and what its filter does with a figure.
+DARK_PAGE = "#1B1B1F"
+DARK_INVERTS = float(re.search(r"--in-the-dark: invert\(([\d.]+)\) hue-rotate\(180deg\);", (ROOT / "common/tools/site/theme/style.css").read_text(encoding="utf-8"))[1])
 
 matplotlib.rcdefaults()  # whatever a matplotlibrc of this machine says
 plt.rcParams.update(
@@ -181,8 +184,8 @@ def course(ax, names, rates, colors, least_inside, digits, most, ticks):
     log_axis(ax.xaxis, *ticks)
     ax.barh(names[::-1], rates[::-1], color=colors[::-1], height=0.68)
     for name, rate, color in zip(names, rates, colors):
-        inside = rate > least_inside
-        words = format(rate, digits[1] if not inside else digits[0] if rate < 100 else ",.0f")
+        inside = rate > least_inside and not most[1] < rate < 6 * most[1]  # there it would touch the dashed line
+        words = format(rate, digits[1] if rate <= least_inside else digits[0] if rate < 100 else ",.0f")
         label_end(ax, rate, name, words, on(color) if inside else BLACK,
                   (-5 if inside else 5, 0), ha="right" if inside else "left")
     ax.axvline(most[1], color=BLACK, linewidth=1.4, linestyle="--")
@@ -337,6 +340,14 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
+def in_the_dark(color):
+    """What the site's dark appearance makes of a figure's colour: the page's filter, and nothing is darker than the page."""
+    red, green, blue = (DARK_INVERTS + (1 - 2 * DARK_INVERTS) * channel for channel in to_rgb(color))
+    turned = (-0.574 * red + 1.43 * green + 0.144 * blue, 0.426 * red + 0.43 * green + 0.144 * blue,
+              0.426 * red + 1.43 * green - 0.856 * blue)  # as the standard has it of hue-rotate(180deg)
+    return tuple(min(max(channel, ground), 1) for channel, ground in zip(turned, to_rgb(DARK_PAGE)))
+
+
 def _grounds(text, place):
     """The colours on which a text stands: those of the topmost rectangles beneath its middle and its ends."""
     patches = sorted(text.axes.patches, key=lambda p: p.get_zorder()) if text.axes else []
@@ -366,9 +377,11 @@ def _faults(fig):
             yield f"{name} is {size * TELEPHONE / width:.1f} pixels high where the figure is {TELEPHONE} wide"
         if size * on_slide < LEAST_ON_SLIDE:
             yield f"{name} is {size * on_slide:.1f} pixels high on a slide"
-        found = min(contrast(text.get_color(), ground) for ground in _grounds(text, place))
-        if found < LEAST_CONTRAST:
-            yield f"{name} has a contrast of {found:.1f}"
+        pairs = [(text.get_color(), ground) for ground in _grounds(text, place)]
+        for where, seen in (("", to_rgb), (" in the dark", in_the_dark)):
+            found = min(contrast(seen(color), seen(ground)) for color, ground in pairs)
+            if found < LEAST_CONTRAST:
+                yield f"{name} has a contrast of {found:.1f}{where}"
         if place.x0 < -0.5 or place.y0 < -0.5 or place.x1 > width + 0.5 or place.y1 > height + 0.5:
             yield f"{name} sticks out of the figure"
         for other, there in places[number + 1:]:

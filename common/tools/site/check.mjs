@@ -338,6 +338,7 @@ async function lookAtTicks(page, file) {
   }
   await page.focus('.tick input')
   await page.keyboard.press('Space')
+  if (await page.$eval('.tick input', (box) => getComputedStyle(box).outlineStyle === 'none')) complain(file, 'the box has no outline when it has the focus')
   await expect('after the space bar', true)
   await open(page, file)
   await expect('after the page was loaded again', true)

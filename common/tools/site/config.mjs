@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { defineConfig } from 'vitepress'
 import { cudaWords } from '../cuda_words.mjs'
 import { glossaryFirst } from '../glossary.mjs'
-import { slug } from '../markdown.mjs'
+import { breakable, breakableCell, slug } from '../markdown.mjs'
 import { cards } from '../tables.mjs'
 
 const site = JSON.parse(fs.readFileSync(new URL('../pages/site.json', import.meta.url), 'utf8'))
@@ -51,7 +51,10 @@ export default defineConfig({
       cards(md)
       // The page becomes a template of Vue's, where two braces are more than text. No line begins with a number's %.
       const text = md.renderer.rules.text
-      md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;').replace(/(\d) %/g, '$1\u00a0%')
+      md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;').replace(/(\d) %/g, '$1\u00a0%').replace(/[^<>]+/g, breakableCell)
+      // In code neither does an option's name part with its dashes.
+      const code = md.renderer.rules.code_inline
+      md.renderer.rules.code_inline = (...given) => code(...given).replace(/(?<=>)[^<]+/, (name) => breakable(name).replace(/(?<![\w-])--?[a-z][\w-]{0,24}/g, '<span class="option">$&</span>'))
       // The title of a link to the glossary is the term's sentence (prepare.mjs), which theme/terms.mjs shows.
       const open = md.renderer.rules.link_open
       md.renderer.rules.link_open = (tokens, i, ...rest) => {

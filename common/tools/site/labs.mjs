@@ -9,6 +9,7 @@ import { withSections } from './markdown.mjs'
 const EXERCISE = /^\[(ex\d+_\w+)\.cu\]/m
 const REPORTS = /^\[(\w+)\]\n([\s\S]*?)(?=^\[|(?![\s\S]))/gm // as common/labs/starters.py writes them
 const LITERAL = /"((?:[^"\\]|\\.)*)"/g
+const HOLE = /(?<![[(])…/ // what is known only when the check runs; that of an index, x[…], may stay
 const escaped = (text) => text.replace(/[\\`*_[\]<>{}|]/g, '\\$&')
 
 const textOf = (root, file) => (fs.existsSync(path.join(root, file)) ? fs.readFileSync(path.join(root, file), 'utf8') : '')
@@ -50,10 +51,20 @@ function saidBy(argument) {
     said += (/\S/.test(argument.slice(end, index)) ? '… ' : '') + text.replace(/\\(.)/g, '$1')
     end = index + literal.length
   }
-  return (said + (/\S/.test(argument.slice(end)) ? ' …' : '')).replace(/\s+/g, ' ').replace(/(?<=[[(]) ?… ?/g, '…')
+  return (said + (/\S/.test(argument.slice(end)) ? ' …' : '')).replace(/\s+/g, ' ').replace(/(?<=[[(]) ?… ?/g, '…').replace(/… (?=[,:])/g, '…')
 }
 
-/** What a check looks at: { cases, asks, predictions }; `asks` are pairs of what is looked at and what it has to be. */
+/** The name of what is looked at, without holes: "load requests of …, at once" are load requests. Null where that leaves half a sentence. */
+function named(said) {
+  const [first, ...more] = said.replace(/(?<! (?:of|for)) …$/, '').split(', ')
+  const name = [first, ...more.filter((clause) => !HOLE.test(clause))].join(', ').replace(/ (?:(?:of|for) )?…(?= of …| to | for |,|$)/g, '')
+  return HOLE.test(name) ? null : name
+}
+
+/** What it has to be: the clauses that are known before, "" where none is. */
+const known = (said) => said.split(': ').filter((clause) => !HOLE.test(clause)).join(': ')
+
+/** What a check looks at: { cases, asks, predictions }; `asks` are pairs of what is looked at, null where only the check can say it, and what it has to be. */
 export function looksAt(check) {
   const code = check.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*/g, '$1')
   const calls = (names) => [...code.matchAll(new RegExp(`\\b(?:${names})\\(`, 'g'))].map((m) => argumentsAt(code, m.index + m[0].length))
@@ -61,20 +72,21 @@ export function looksAt(check) {
   for (const m of code.matchAll(/\blab::(exactly|at_most|between|expect)\(/g)) {
     const given = argumentsAt(code, m.index + m[0].length)
     const [name, wanted] = m[1] === 'expect' ? [given[1], given[2]] : [given[0], given.at(-1)]
-    const [what, be] = [saidBy(name), saidBy(wanted)]
-    if (what && be && !/^(at most )?…$/.test(be) && !asks.has(what)) asks.set(what, be)
+    const [said, be] = [saidBy(name), known(saidBy(wanted) ?? '')]
+    const what = said && named(said)
+    if (said && be && !asks.has(what ?? be)) asks.set(what ?? be, [what, be])
   }
   return {
     cases: calls('TEST_CASE').map(([name]) => saidBy(name)),
-    asks: [...asks],
-    predictions: calls('lab::predict').map(([name]) => saidBy(name)).filter(Boolean),
+    asks: [...asks.values()],
+    predictions: code.includes('lab::predict(') ? [...new Set([...code.matchAll(/"(k[A-Z]\w*)"/g)].map(([, name]) => name))] : [],
   }
 }
 
 /** The same as a list in Markdown. */
 function listOf({ cases, asks, predictions }) {
   const numbers = predictions.length > 0 ? [`your ${predictions.length === 1 ? 'prediction' : `${predictions.length} predictions`}: ${predictions.map((name) => `\`${name}\``).join(', ')}`] : []
-  const items = [...cases.map((text) => `**${escaped(text)}**`), ...numbers, ...asks.map(([what, be]) => `${escaped(what)}: ${escaped(be)}`)]
+  const items = [...cases.map((text) => `**${escaped(text)}**`), ...numbers, ...asks.map(([what, be]) => (what ? `${escaped(what)}: ${escaped(be)}` : escaped(be)))]
   return items.map((item) => `- ${item}\n`).join('')
 }
 

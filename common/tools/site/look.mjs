@@ -116,7 +116,7 @@ export function badlyDrawn(figure) {
   return [...nameless, ...out.slice(0, 1).map(({ e }) => `sticks out: <${e.nodeName}> ${e.textContent}`), ...over.map(({ e }) => `"${e.textContent}" lies over other words`)]
 }
 
-/** What is cut at a width: boxes that scroll and do not say so, code that sticks out of its fold, names that are broken in a table. */
+/** What is cut at a width: boxes that scroll and do not say so, code that sticks out of its fold, names that are broken within a word. */
 export function badlyCut() {
   const problems = []
   const excerpt = (element) => `<${element.nodeName.toLowerCase()}> ${element.textContent.trim().replace(/\s+/g, ' ').slice(0, 40)}`
@@ -130,10 +130,21 @@ export function badlyCut() {
     const [box, fold] = [code, code.closest('details')].map((e) => e.getBoundingClientRect())
     if (box.width > 0 && (box.left < fold.left || box.right > fold.right)) problems.push(`sticks out of its fold: ${excerpt(code)}`)
   }
-  for (const code of document.querySelectorAll('.vp-doc td code')) {
-    const [...lines] = code.getClientRects()
-    const whole = lines.reduce((sum, { width }) => sum + width, 0)
-    if (lines.length > 1 && /^\w+$/.test(code.textContent) && whole < code.closest('table').clientWidth) problems.push(`a name in a table is broken: ${excerpt(code)}`)
+  // Where a line ends in code there is the end of a word, and not of an option's dashes.
+  for (const code of document.querySelectorAll('.vp-doc :not(pre) > code')) {
+    if (code.getClientRects().length < 2 || !shows(code)) continue
+    const letters = []
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (let i = 0; i < text.length; i++) {
+        const range = document.createRange()
+        range.setStart(text, i)
+        range.setEnd(text, i + 1)
+        letters.push({ letter: text.data[i], top: range.getBoundingClientRect().top })
+      }
+    }
+    const isBroken = letters.some(({ letter, top }, i) => i > 0 && top > letters[i - 1].top + 5 && /([A-Za-z0-9]|(^|\s)-+)$/.test(code.textContent.slice(0, i)) && /[a-z0-9]/.test(letter))
+    if (isBroken) problems.push(`a name is broken: ${excerpt(code)}`)
   }
   return problems
 }

@@ -23,6 +23,12 @@ export function inlineHtml(line) {
   )
 }
 
+/** HTML in which names and paths that a line may be too short for can be broken between their words. */
+export const breakable = (html, least = 25) => html.replace(new RegExp(`[\\w.:,=/-]{${least},}`, 'g'), (name) => name.replace(/(?<=[_.:,=/]|[a-z0-9](?=[A-Z]))(?=[A-Za-z0-9])/g, '<wbr>'))
+
+/** The same for what stands in a cell of a table. */
+export const breakableCell = (html) => breakable(html, /^\w+$/.test(html) ? 16 : 25)
+
 /** A value as an attribute of HTML. */
 export const asAttribute = (value) => escapeText(JSON.stringify(value)).replace(/"/g, '&quot;')
 

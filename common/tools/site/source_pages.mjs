@@ -4,6 +4,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { breakable, breakableCell } from './markdown.mjs'
 import { entriesOf } from './pages.mjs'
 
 const LANGUAGES = {
@@ -23,7 +24,7 @@ function languageOf(file) {
 
 function front(file, facts) {
   const name = path.posix.basename(file)
-  const line = [`<code>${escapeHtml(file)}</code>`, ...facts].join(' · ')
+  const line = [`<code>${breakable(escapeHtml(file))}</code>`, ...facts].join(' · ')
   return `${FRONT}# ${name.replace(/([\\`*_[\]<>])/g, '\\$1')}\n\n<p class="facts">${line}</p>\n\n`
 }
 
@@ -51,7 +52,7 @@ export function rowsOf(csv) {
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
 }
 
-/** Measurements: columns with one value in all rows are shown once, the rest is a table. */
+/** Measurements: columns with one value in all rows are shown once, the rest is a table: what tells rows apart best, then numbers. */
 export function tablePage(root, file, back) {
   const [names, ...rows] = linesOf(fs.readFileSync(path.join(root, file), 'utf8'))
   const varies = names.map((_, i) => rows.length < 2 || rows.some((row) => row[i] !== rows[0][i]))
@@ -64,9 +65,12 @@ export function tablePage(root, file, back) {
     page += constant.map(([n, v]) => `<div><dt>${escapeHtml(n)}</dt><dd>${escapeHtml(v)}</dd></div>\n`).join('')
     page += '</dl>\n\n'
   }
-  const shown = names.map((_, i) => i).filter((i) => varies[i])
-  const numeric = new Set(shown.filter((i) => rows.every((row) => row[i] === '' || /^-?[\d.]+(e[+-]?\d+)?$/.test(row[i]))))
-  const cell = (tag, i, text) => `<${tag}${numeric.has(i) ? ' class="number"' : ''}>${escapeHtml(text ?? '')}</${tag}>`
+  const varying = names.map((_, i) => i).filter((i) => varies[i])
+  const numeric = new Set(varying.filter((i) => rows.every((row) => row[i] === '' || /^-?[\d.]+(e[+-]?\d+)?$/.test(row[i]))))
+  const values = (i) => new Set(rows.map((row) => row[i])).size
+  const [first = [], ...others] = varying.filter((i) => !numeric.has(i)).sort((a, b) => values(b) - values(a))
+  const shown = [first, ...numeric, ...others].flat()
+  const cell = (tag, i, text) => `<${tag}${numeric.has(i) ? ' class="number"' : ''}>${breakableCell(escapeHtml(text ?? ''))}</${tag}>`
   page += `<table>\n<thead><tr>${shown.map((i) => cell('th', i, names[i])).join('')}</tr></thead>\n<tbody>\n`
   page += rows.map((row) => `<tr>${shown.map((i) => cell('td', i, row[i])).join('')}</tr>\n`).join('')
   return `${page}</tbody>\n</table>\n`

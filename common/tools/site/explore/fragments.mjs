@@ -159,10 +159,11 @@ export const swizzle = {
     // Below each group of banks the rows that it has to deliver, one in each wavefront.
     const below = top + lines * HIGH + TITLE
     const queues = queuesOf(state, piece)
-    queues.forEach((rows, group) => rows.forEach((row, i) => (svg += box('used', group, below + i * TALL, TALL, `row ${row}`))))
+    queues.forEach((rows, group) => rows.forEach((row, i) => (svg += box('used', group, below + i * TALL, TALL, wide < 36 ? row : `row ${row}`))))
     const wavefronts = wavefrontsOf(state, piece)
     for (const i of upTo(0, wavefronts - 1)) svg += `<text x="0" y="${below + i * TALL + 11}">wavefront ${i + 1}</text>`
-    const rule = codeAndNote(RULES[swizzled](bytes), 'A piece is 16 bytes, and the place one of four banks side by side.', below + ROWS * TALL + 6, width)
+    const most = wavefrontsOf({ ...state, swizzled: false }, piece) // a swizzle leaves the drawing as high as it is
+    const rule = codeAndNote(RULES[swizzled](bytes), 'A piece is 16 bytes, and the place one of four banks side by side.', below + most * TALL + 6, width)
     const met = queues.filter(({ length }) => length > 0).length
     const conflict = wavefronts > 1 ? `${plural(wavefronts, 'wavefront')} where one would do` : 'one wavefront, no conflict'
     const says =

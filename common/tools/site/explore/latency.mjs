@@ -47,7 +47,8 @@ export const latency = {
     const at = (words, x, y, kind) => `<text class="${kind}" x="${xOf(x, width)}" y="${yOf(y)}">${words}</text>`
     const expected = line('odd wide', [X[0], (read * X[0]) / state.knee], [state.knee, read], [X[1], read])
     const under = Math.max(state.knee / 24, 1.2 * X[0])
-    const yours = at('what you expect', under, (read * under) / state.knee / 1.8, 'note')
+    const beside = { x: xOf(under, width) + 12, y: yOf((read * under) / state.knee / 1.8) } // the slope is steep on a phone
+    const yours = `<text class="note" x="${beside.x}" y="${beside.y}">what you expect</text>`
     if (!state.shown) {
       return { svg: svg + expected + yours, height, says: `You expect that the bandwidth grows with the bytes in flight, up to ${number(read)} GB/s at ${inBytes(state.knee)}.` }
     }
