@@ -311,6 +311,40 @@ TEST_CASE("a block that polls a flag does not keep the block that raises it from
 
 namespace {
 
+__global__ void iterate(int iterations) {
+  volatile int left = iterations;
+  while (left != 0) {
+    left = left - 1;
+  }
+}
+
+// How often the other thread came while one went round a loop.
+__global__ void count_turns_of_others(int iterations, int* counter, int* others) {
+  const int first = atomicAdd(counter, 1);
+  volatile int left = iterations;
+  while (left != 0) {
+    left = left - 1;
+  }
+  others[threadIdx.x] = atomicAdd(counter, 1) - first - 1;
+}
+
+}  // namespace
+
+// A test of chapter 11 gave its turn away in the middle, since kernels before had used up the rest.
+TEST_CASE("a loop's iterations until others have their turn begin anew with each kernel") {
+  for (int before = 0; before < 20000; before += 1000) {
+    CAPTURE(before);
+    iterate<<<1, 1>>>(before);
+    DeviceArray<int> ints(std::vector<int>(3, 0));
+    count_turns_of_others<<<1, 2>>>(2000, ints.get(), ints.get() + 1);
+    const std::vector<int> counts = ints.download();
+    REQUIRE(counts[1] == 0);
+    REQUIRE(counts[2] == 0);
+  }
+}
+
+namespace {
+
 __global__ void old_values(int* i, unsigned* u, unsigned long long* w, float* f, double* d,
                            int* wrong) {
   int mistakes = 0;

@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "06_symbol_copies", "which ways lead to a symbol and from it?", {});
   ResultTable table(opt, kAll, 2 * kAll);
   table.rate_in("us of call");
+  table.longest_name("from_symbol_device_async");
   table.without_speedup();
   int* pinned = nullptr;
   CUDA_CHECK(cudaMallocHost(&pinned, 2 * kAll));

@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
                      {"chunks", &most, 1, 64_Ki, "the most chunks"},
                      {"streams", &streams, 1, 32, "streams, over which the chunks go"}});
   ResultTable table(opt, n * kWord, 2 * n * kWord);
+  table.longest_name("kernels_alone chunks=1024");
   const Chunks c(n, static_cast<unsigned>(rounds), streams, opt.seed);
   table.rate_in("GB/s", "ideal", kOnGpu ? measured_ideal_gbps(c, opt.samples) : 0);
   for (const Series& series : kSeries) {

@@ -101,6 +101,7 @@ int main(int argc, char** argv) {
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"}});
   ResultTable table(opt, 2 * n * kWord);
   table.rate_in("GB/s");
+  table.longest_name("managed_host_write_again");
   table.without_speedup();
   const Managed m(n, static_cast<unsigned>(rounds), opt.seed);
   for (const Row& row : kRows) {

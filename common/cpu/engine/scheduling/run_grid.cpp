@@ -24,6 +24,7 @@
 #include "resident_blocks.h"
 #include "runners.h"
 #include "scheduler.h"
+#include "yielding.h"
 
 namespace cuda_cpu {
 
@@ -81,6 +82,7 @@ void run_blocks_of(Grid* grid, Worker* worker) {
   running_grid_dim = grid->launch->grid;
   worker->fruitless_turns = 0;
   worker->run_threads = run_threads;
+  begin_turns();
   run_resident_blocks(worker);
   worker->grid = nullptr;
 }

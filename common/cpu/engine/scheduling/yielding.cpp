@@ -18,9 +18,13 @@ constexpr unsigned kIterationsPerTurn = 16384;
 __thread unsigned atomics_until_yield = kAtomicsPerTurn;
 __thread unsigned turns_until_yield = kIterationsPerTurn;
 
-void yield(const void* pc) {
+void begin_turns() {
   atomics_until_yield = kAtomicsPerTurn;
   turns_until_yield = kIterationsPerTurn;
+}
+
+void yield(const void* pc) {
+  begin_turns();
   Thread* const self = current_thread;
   if (self == nullptr) return;
   self->wait = Wait::kYield;

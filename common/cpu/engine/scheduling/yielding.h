@@ -10,6 +10,9 @@ namespace cuda_cpu {
 /// Reports say that the thread spins at `pc`; nullptr: where this is called.
 void yield(const void* pc = nullptr);
 
+/// A worker begins a kernel: its threads have whole turns, whatever the kernel before has left.
+void begin_turns();
+
 /// How many atomics are left until one of them yields.
 extern __thread unsigned atomics_until_yield;
 
