@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chapter 16: the product by cuBLASLt, NVIDIA's library, that every other version stands beside: by
-// the fastest of all algorithms that it offers for these sides.
+// the fastest of all algorithms that it offers for these sides, with sums in FP32.
 #pragma once
 
 #include <cublasLt.h>
@@ -12,10 +12,19 @@ inline void ensure(cublasStatus_t status, const char* call) {
     on_cuda_failure(std::string(call) + " failed: " + cublasLtGetStatusString(status));
 }
 
-/// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
+/// Into how many parts an algorithm splits k, and how it adds their sums
+/// (cublasLtReductionScheme_t).
+struct PartsOfLibrary {
+  int count = 1;
+  unsigned reduction = CUBLASLT_REDUCTION_SCHEME_NONE;
+};
+
+/// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C. Unless asked
+/// not to, it also offers algorithms that round the sums of parts to BF16 before they are added.
+/// These are left out, for ours and the reference add FP32; `with_rounded_sums` brings them back.
 class LibraryProduct {
  public:
-  explicit LibraryProduct(const TensorProduct& p) : product_(p) {
+  explicit LibraryProduct(const TensorProduct& p, bool with_rounded_sums = false) : product_(p) {
     ensure(cublasLtCreate(&lt_), "cublasLtCreate");
     ensure(cublasLtMatmulDescCreate(&matmul_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
            "cublasLtMatmulDesc");
@@ -25,6 +34,11 @@ class LibraryProduct {
     const std::size_t bytes = workspace_.size();
     ensure(cublasLtMatmulPreferenceSetAttribute(
                preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+           "cublasLtMatmulPreference");
+    const std::uint32_t schemes =
+        with_rounded_sums ? CUBLASLT_REDUCTION_SCHEME_MASK : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    ensure(cublasLtMatmulPreferenceSetAttribute(
+               preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes),
            "cublasLtMatmulPreference");
     int count = 0;
     found_.resize(64);
@@ -44,6 +58,19 @@ class LibraryProduct {
 
   /// How many algorithms it offers.
   std::size_t offered() const { return found_.size(); }
+
+  PartsOfLibrary parts_of(std::size_t algorithm) const {
+    const cublasLtMatmulAlgo_t* const algo = &found_[algorithm].algo;
+    PartsOfLibrary parts;
+    std::size_t written = 0;
+    ensure(cublasLtMatmulAlgoConfigGetAttribute(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts.count,
+                                                sizeof parts.count, &written),
+           "cublasLtMatmulAlgoConfigGetAttribute");
+    ensure(cublasLtMatmulAlgoConfigGetAttribute(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+                                                &parts.reduction, sizeof parts.reduction, &written),
+           "cublasLtMatmulAlgoConfigGetAttribute");
+    return parts;
+  }
 
   void launch(std::size_t algorithm) const {
     const float one = 1, zero = 0;

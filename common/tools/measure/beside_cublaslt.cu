@@ -3,9 +3,9 @@
 //
 //   nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a
 //   common/tools/measure/beside_cublaslt.cu -o beside -lcublasLt
-//   ./beside SEED COUNT [check|ours|plans]
+//   ./beside SEED COUNT [check|rounded|ours|plans]
 //   ./beside ladder
-//   ./beside MxNxK 1 [check|ours|plans|library]
+//   ./beside MxNxK 1 [check|rounded|ours|plans|library]
 //
 // Sides are multiples of 8 from 64 to 16384, log-uniform; two of three shapes have a side under
 // 1024. Seed 0: squares from 1024 to 16384.
@@ -14,7 +14,8 @@
 // launch by launch. All launches of a shape are queued behind a kernel that waits, so that the
 // host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
 // round), of 11 where a product is large; between low and high lies the middle half of them.
-// "check" compares each product with one in FP32; "ours" and "library" launch only one of them, for
+// "check" compares both products with one in FP32; so does "rounded", where cublasLt may also round
+// sums of parts to BF16 before it adds them; "ours" and "library" launch only one of them, for
 // compute-sanitizer and profilers; "plans" times plans of all tiles, which fit_tensor_tiles.py
 // fits choice.cuh to. "ladder": all versions of the program take turns at five sizes; and each is
 // launched for a third of a second, and at least ten times, behind which a thread counts clocks.
@@ -148,7 +149,8 @@ int main(int argc, char** argv) {
   } else if (mode != "ours" && mode != "library") {
     std::puts(
         "seed,m,n,k,rows,columns,down,across,parts,predicted_us,us,library_us,over_library,low,"
-        "high,offered,error,best_us,best_over_library,device,cuda");
+        "high,offered,error,best_us,best_over_library,library_parts,library_reduction,"
+        "library_error,device,cuda");
   }
   Shape one = {};
   const bool is_one = std::sscanf(first.c_str(), "%ux%ux%u", &one.m, &one.n, &one.k) == 3;
@@ -164,7 +166,7 @@ int main(int argc, char** argv) {
       CUDA_CHECK_LAUNCH();
       continue;
     }
-    const LibraryProduct library(p);
+    const LibraryProduct library(p, mode == "rounded");
     const bool is_large = p.amount() > 4e11;
     std::vector<Launch> algorithms;
     for (std::size_t i = 0; i < library.offered(); ++i)
@@ -209,10 +211,13 @@ int main(int argc, char** argv) {
                     errors[i + 1], where.c_str());
       }
     } else {
-      CUDA_CHECK(cudaMemset(p.c.data, 0xff, std::size_t{s.m} * s.n * sizeof(Bf16)));
-      ours();
-      CUDA_CHECK_LAUNCH();
-      const float error = mode == "check" ? error_of(p) : -1;
+      float errors[2] = {-1, -1};
+      for (const bool is_library : {false, true}) {
+        CUDA_CHECK(cudaMemset(p.c.data, 0xff, std::size_t{s.m} * s.n * sizeof(Bf16)));
+        is_library ? theirs() : ours();
+        CUDA_CHECK_LAUNCH();
+        if (mode == "check" || mode == "rounded") errors[is_library] = error_of(p);
+      }
       // As the library's algorithms were tried, so are eight plans.
       std::vector<Launch> tried;
       for (const Plan& each : best_plans(s.m, s.n, s.k, sms, true, 8))
@@ -221,12 +226,14 @@ int main(int argc, char** argv) {
       const auto ms = take_turns({ours, theirs, best_of_ours}, is_large ? 11 : kRounds);
       const auto of = ratios(ms[1], ms[0]), best_of = ratios(ms[1], ms[2]);
       const TileTimes& t = kTileTimes[plan.tile];
+      const PartsOfLibrary parts = library.parts_of(best);
       std::printf(
-          "%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%.2f,%.3f,%s\n", seed,
-          s.m, s.n, s.k, t.rows, t.columns, t.down, t.across, plan.parts, plan.us,
+          "%u,%u,%u,%u,%u,%u,%u,%u,%u,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%zu,%.3f,%.2f,%.3f,%d,%u,%.3f,"
+          "%s\n",
+          seed, s.m, s.n, s.k, t.rows, t.columns, t.down, t.across, plan.parts, plan.us,
           1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), of[of.size() / 2], of[of.size() / 4],
-          of[of.size() * 3 / 4], library.offered(), error, 1e3 * median_of(ms[2]),
-          best_of[best_of.size() / 2], where.c_str());
+          of[of.size() * 3 / 4], library.offered(), errors[0], 1e3 * median_of(ms[2]),
+          best_of[best_of.size() / 2], parts.count, parts.reduction, errors[1], where.c_str());
     }
     std::fflush(stdout);
   }
