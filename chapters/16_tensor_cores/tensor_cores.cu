@@ -11,7 +11,8 @@
 // clusters           two blocks share what they copy of B
 // persistent         blocks that stay for many tiles, and store one behind the next
 // chosen             of several tiles and splits the one whose predicted time is the least
-// cublaslt           the fastest that the library offers
+// cublaslt_first     the first algorithm that the library names
+// cublaslt           the fastest that it offers, with sums in FP32
 // Run: make run CH=16
 
 #include <cuda_bf16.h>
