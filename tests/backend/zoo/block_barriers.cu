@@ -56,8 +56,6 @@
 // CASE: barriers_one_after_the_other
 // Several barriers on one line, which all threads pass in turn, and branches that a block takes as
 // a whole.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 36 36
 #include <cooperative_groups.h>
 

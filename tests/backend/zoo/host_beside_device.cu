@@ -120,96 +120,64 @@
 // ---- the right twins
 //
 // CASE: waits
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // For the device, a stream, an event, by a call that waits, by asking until it is done.
 // EXPECT-STDOUT: 8 15 22 29 36 43
 //
 // CASE: reads_beside_reads
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // The host and a kernel, or a copy, only read.
 // EXPECT-STDOUT: 1 1
 //
 // CASE: other_part
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // The host works on one half of a buffer, and on single bytes, while the device uses the others.
 // EXPECT-STDOUT: 8 5 ax
 //
 // CASE: buffers_take_turns
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // EXPECT-STDOUT: 0 1 2 3
 //
 // CASE: pageable_source
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // An asynchronous copy from pageable memory brings what the source holds at the call.
 // EXPECT-STDOUT: 1
 //
 // CASE: order_of_streams
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // What the host waits for has itself waited for the rest: by an event, by the default stream.
 // EXPECT-STDOUT: 8 15 22
 //
 // CASE: fenced_flag
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // A kernel hands its result over while it runs, with a fence for the system and a volatile flag.
 // EXPECT-STDOUT: 5
 //
 // CASE: released_flag
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // By an atomic object that releases.
 // EXPECT-STDOUT: 6
 //
 // CASE: fenced_flag_of_one_that_goes_on
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // The kernel goes on for a twentieth of a second.
 // EXPECT-STDOUT: 5
 //
 // CASE: asks_after_a_sleep
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // The host sleeps, and then asks.
 // EXPECT-STDOUT: 8 15
 //
 // CASE: flag_of_the_host
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // The host hands over to a kernel that waits for it.
 // EXPECT-STDOUT: 42
 //
 // CASE: host_function_tells
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // A function in the stream sets a flag: what comes before it in the stream has ended.
 // EXPECT-STDOUT: 0 1 2 3, 4 calls
 //
 // CASE: host_function_uses
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // It may use what the work before it wrote, and what that after it reads.
 // EXPECT-STDOUT: 8 9 16
 //
 // CASE: graph_waited_for
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // EXPECT-STDOUT: 8 15
 //
 // CASE: new_memory
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // Memory that is made while work is under way, and such as was given back.
 // EXPECT-STDOUT: 3 3
 //
 // CASE: other_thread
-// EXPECT-STATUS: 0
-// EXPECT-NOT: race:
 // One thread of the host waits, and tells another.
 // EXPECT-STDOUT: 8
 

@@ -2,8 +2,6 @@
 // Structures that are passed by value hold the host's pointers beside the device's, and nobody
 // follows the wrong ones; numbers that read like addresses stay what they are; pinned and managed
 // memory, functions and constants of the program may be used.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 3 7 9 1 1 1
 
 #include <cstdint>

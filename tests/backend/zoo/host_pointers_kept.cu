@@ -2,8 +2,6 @@
 // A structure holds the host's pointer beside the device's, and comes back: nobody follows the
 // wrong one. A table of functions, a table of device pointers and large numbers are no pointers to
 // the host.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 2.0 1 9 1 1
 
 #include <cstdio>

@@ -9,7 +9,6 @@
 //
 // CASE: vector
 // A float4 read from an address that is no multiple of 16.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: misaligned address in kernel 'load', block (0,0,0), thread (0,0,0)
 // ARCH: x86_64
 //

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A list in managed memory, with names on the host that kernels leave alone: the kernel follows the
 // list, the host follows both.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: one 2 three 4
 #include <cstdio>
 
