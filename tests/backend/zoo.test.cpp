@@ -19,7 +19,6 @@
 // In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that
 // ends in the comment `// @name`; no other line of the file has that name. ZOO_DIR is the folder of
 // the built programs (build/cpu/zoo).
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/utsname.h>
@@ -29,6 +28,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -40,6 +40,8 @@
 #include "../catch.hpp"
 
 namespace {
+
+namespace fs = std::filesystem;
 
 const char* const kSources = "tests/backend/zoo";
 constexpr double kSecondsPerRun = 60;  // of an idle machine
@@ -145,14 +147,8 @@ std::vector<Animal> read_animals(const std::string& name) {
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
-  if (DIR* const folder = opendir(kSources)) {
-    while (const dirent* const entry = readdir(folder)) {
-      const std::string name = entry->d_name;
-      if (name.size() > 3 && name.compare(name.size() - 3, 3, ".cu") == 0) {
-        names.push_back(name.substr(0, name.size() - 3));
-      }
-    }
-    closedir(folder);
+  for (const fs::directory_entry& entry : fs::directory_iterator(kSources)) {
+    if (entry.path().extension() == ".cu") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -222,9 +218,7 @@ Outcome run(const std::string& program, const std::string& argument,
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   outcome.out = contents(out);
   outcome.err = contents(err);
-  unlink(out.c_str());
-  unlink(err.c_str());
-  rmdir(folder);
+  fs::remove_all(folder);
   return outcome;
 }
 
