@@ -40,11 +40,6 @@
 // EXPECT: {file}:{made}: note: created here
 // EXPECT: {file}:{ended}: note: destroyed here
 //
-// CASE: destroyed_twice
-// EXPECT: {file}:{twice}: error: cuCtxDestroy of a destroyed context
-// EXPECT: {file}:{made}: note: created here
-// EXPECT: {file}:{once}: note: destroyed here
-//
 // CASE: contexts_that_are_right
 // Handed from thread to thread, memory of one copied by way of the other, what is left freed by
 // cuCtxDestroy.
@@ -131,12 +126,6 @@ CASE(destroyed_and_pushed) {
   const CUcontext context = created();
   cuCtxDestroy(context);      // @ended
   cuCtxPushCurrent(context);  // @revived
-}
-
-CASE(destroyed_twice) {
-  const CUcontext context = created();
-  cuCtxDestroy(context);  // @once
-  cuCtxDestroy(context);  // @twice
 }
 
 CASE(contexts_that_are_right) {

@@ -80,11 +80,6 @@
 // EXPECT: {file}:{graph_read}: error: race: a read by the host
 // EXPECT: {file}:{add}: note: a write by kernel 'add'
 //
-// CASE: one_buffer_of_two
-// Two buffers take turns, and the host waits for the other one's copy.
-// EXPECT: {file}:{fill}: error: race: a write by the host
-// EXPECT: {file}:{copy_of_buffers}: note: a read by cudaMemcpyAsync; nothing orders the two
-//
 // CASE: fill_and_read
 // EXPECT: {file}:{fill_read}: error: race: a read by the host
 // EXPECT: {file}:{fill_async}: note: a write by cudaMemsetAsync; nothing orders the two
@@ -379,20 +374,6 @@ CASE(graph_not_waited_for) {
   CUDA_CHECK(cudaGraphInstantiate(&ready, graph, 0));
   CUDA_CHECK(cudaGraphLaunch(ready, stream));
   std::printf("%d\n", x[1]);  // @graph_read
-  end();
-}
-
-CASE(one_buffer_of_two) {
-  int *const buffers[] = {pinned(), pinned()}, *const d_x = on_device();
-  const cudaStream_t stream = new_stream();
-  const cudaEvent_t copied[] = {new_event(), new_event()};
-  for (int k = 0; k < 4; ++k) {
-    CUDA_CHECK(cudaEventSynchronize(copied[(k + 1) % 2 * (k % 2)]));
-    fill(buffers[k % 2], k);
-    CUDA_CHECK(cudaMemcpyAsync(d_x, buffers[k % 2], kBytes,  // @copy_of_buffers
-                               cudaMemcpyHostToDevice, stream));
-    if (k < 2) CUDA_CHECK(cudaEventRecord(copied[k % 2], stream));
-  }
   end();
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A structure holds the host's pointer beside the device's, and comes back: nobody follows the
-// wrong one. A table of functions, a table of device pointers and large numbers are no pointers to
-// the host.
-// EXPECT-STDOUT: 2.0 1 9 1 1
+// wrong one. A table of functions and a table of device pointers hold no pointers to the host.
+// EXPECT-STDOUT: 2.0 1 9 1
 
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "../../../common/check.cuh"
@@ -51,19 +49,10 @@ int main() {
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaMemcpy(out, d_out, sizeof(out), cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaMemcpy(&back, d_both, sizeof(back), cudaMemcpyDeviceToHost));
-
-  // Numbers that read like addresses, in memory of unknown type and in memory of numbers.
-  std::vector<long long> numbers(4096), again(4096);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<long long>(i) << 33;
-  void* d_bytes;
-  CUDA_CHECK(cudaMalloc(&d_bytes, numbers.size() * 8));
-  CUDA_CHECK(cudaMemcpy(d_bytes, numbers.data(), numbers.size() * 8, cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMemcpy(again.data(), d_bytes, numbers.size() * 8, cudaMemcpyDeviceToHost));
-  std::printf("%.1f %d %g %d %d\n", static_cast<double>(out[0]), back.host == both.host,
-              static_cast<double>(out[1]), back.device == both.device,
-              std::memcmp(&numbers[0], &again[0], 32768) == 0);
+  std::printf("%.1f %d %g %d\n", static_cast<double>(out[0]), back.host == both.host,
+              static_cast<double>(out[1]), back.device == both.device);
   for (void* pointer :
-       {(void*)d_values, (void*)d_out, (void*)d_both, (void*)d_table, (void*)d_work, d_bytes}) {
+       {(void*)d_values, (void*)d_out, (void*)d_both, (void*)d_table, (void*)d_work}) {
     CUDA_CHECK(cudaFree(pointer));
   }
 }

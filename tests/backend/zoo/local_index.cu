@@ -22,19 +22,6 @@ CASE(fifth_counter) {
   std::puts(cudaGetErrorName(run_on(64, [](int* out) { histogram<<<4, 4>>>(out, 4); })));
 }
 
-// CASE: negative_index
-// EXPECT: {file}:{turn}: error: out-of-bounds index in kernel 'rotate', block (0,0,0), thread (0,0,0)
-// EXPECT: index -1 of 'm', float [3]
-__global__ void rotate(float* out, int by) {
-  float m[2][3] = {{1, 2, 3}, {4, 5, 6}};
-  m[1][0] = out[0];
-  out[1] = m[1][by];  // @turn
-}
-
-CASE(negative_index) {
-  std::puts(cudaGetErrorName(run_on<float>(2, [](float* y) { rotate<<<1, 1>>>(y, -1); })));
-}
-
 // CASE: one_tap_too_many
 // A filter has one tap more than coefficients: the last read is just past the __constant__ array.
 // EXPECT: {file}:{read}: error: out-of-bounds index in kernel 'filter', block (0,0,0), thread (0,0,0)

@@ -25,7 +25,6 @@
 
 #include <cstdio>
 
-#include "../../../common/check.cuh"
 #include "cases.cuh"
 
 __global__ void twice(int* x) { x[threadIdx.x] *= 2; }
@@ -43,13 +42,7 @@ __global__ void load(const float* x, float4* y) {
 }
 
 CASE(vector) {
-  float* x;
-  float4* y;
-  CUDA_CHECK(cudaMalloc(&x, 32 * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&y, sizeof(float4)));
-  load<<<1, 1>>>(x, y);
-  CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaDeviceSynchronize());
+  run_on<float4>(8, [](float4* y) { load<<<1, 1>>>(reinterpret_cast<const float*>(y), y + 7); });
 }
 
 #define INT_AT(p) (*reinterpret_cast<const int*>(p))

@@ -107,12 +107,7 @@ __global__ void look_back(const int* x, int* y, int distance) {
 }
 
 CASE(underrun_page) {
-  int *x, *y;
-  CUDA_CHECK(cudaMalloc(&y, 1024 * sizeof(int)));
-  CUDA_CHECK(cudaMalloc(&x, 1024 * sizeof(int)));
-  look_back<<<1, 1024>>>(x, y, 2000);
-  CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaDeviceSynchronize());
+  run_on(2048, [](int* x) { look_back<<<1, 1024>>>(x, x + 1024, 2000); });
 }
 
 __global__ void fill_all(int* x, int n) {
