@@ -92,11 +92,16 @@
 // EXPECT: help: a lock does not order by itself what is done under it: __threadfence()
 // EXPECT-NOT: make the update one atomic
 //
-// CASE: lock_with_fences
-// RUN: CUDA_CPU_RACES=1
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
-// EXPECT-STDOUT: sum 8
+// CASE: barrier_initialised_beside_its_use
+// One thread initialises a barrier, and the others use it without having waited for that. In this
+// order of threads it goes well.
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=forward
+// EXPECT: {file}:{arrive}: error: race: a read in kernel 'start', block (0,0,0), thread (
+// EXPECT: of element 0 of the __shared__ array 'barrier'
+// EXPECT: {file}:{init}: note: a write by thread (0,0,0); nothing orders the two
+// EXPECT-STDOUT: cudaSuccess
 #include <cstdio>
+#include <cuda/barrier>
 
 #include "cases.cuh"
 
@@ -228,19 +233,24 @@ CASE(different_values) {
 }
 
 __device__ int lock_word, locked_sum;
-__global__ void add_under_lock(bool has_fences) {
+__global__ void add_under_lock() {
   while (atomicCAS(&lock_word, 0, 1) != 0) {
   }
-  if (has_fences) __threadfence();
   locked_sum += 1;  // @locked
-  if (has_fences) __threadfence();
   atomicExch(&lock_word, 0);
 }
-void lock(bool has_fences) {
-  add_under_lock<<<8, 1>>>(has_fences);
-  int sum = 0;
-  cudaMemcpyFromSymbol(&sum, locked_sum, sizeof sum);
-  std::printf("sum %d\n", sum);
+CASE(lock_without_fences) {
+  add_under_lock<<<8, 1>>>();
+  cudaDeviceSynchronize();
 }
-CASE(lock_without_fences) { lock(false); }
-CASE(lock_with_fences) { lock(true); }
+
+__global__ void start() {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  if (threadIdx.x == 0) init(&barrier, blockDim.x);  // @init
+  barrier.arrive_and_wait();                         // @arrive
+}
+
+CASE(barrier_initialised_beside_its_use) {
+  start<<<1, 64>>>();
+  std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+}
