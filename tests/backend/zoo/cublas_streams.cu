@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // cuBLAS and a kernel of another stream use one array: unordered, and its right twin.
 // BUILD: cpu-xray
+// RUN: CUDA_CPU_RACES=1
 //
 // CASE: race
 // cuBLAS reads in its stream what a kernel of another stream writes.
-// RUN: CUDA_CPU_RACES=1
 // EXPECT: {file}:{fill}: error: race: a write in kernel 'fill'
 // EXPECT: {file}:{call}: note: a read by cublasSdot; nothing orders the two
 //
 // CASE: ordered
 // The right twin of the other programs with cuBLAS: columns of a row-major matrix, streams in
 // order, nothing to report.
-// RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:3
 // EXPECT-STDOUT: 6 15 128
 
