@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Kernels by their address: as void*, as function pointers, in tables, launched with attributes.
+// Kernels by their address, as void* and in tables, and launched with attributes.
 #include <cuda_runtime.h>
 
 #include <string>
-#include <vector>
 
 #include "../catch.hpp"
 #include "handles.cuh"
@@ -71,23 +70,6 @@ TEST_CASE("an address that is no kernel's is refused") {
   const void* nothing = nullptr;
   CHECK(cudaLaunchKernel(nothing, 1, 1, arguments) == cudaErrorInvalidDeviceFunction);
   CHECK(cudaGetLastError() == cudaErrorInvalidDeviceFunction);
-}
-
-// FEATURE: kernels: pointers to kernels
-TEST_CASE("a pointer to a kernel is launched like the kernel") {
-  const PinnedInt x;
-  auto one = scale<int, 7>;
-  void (*two)(int*, int) = store;
-  one<<<1, 1>>>(x.p, 2);
-  CHECK(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*x.p == 14);
-  using Kernel = void (*)(int*, int);
-  const std::vector<Kernel> kernels = {two, store_twice};
-  for (const Kernel kernel : kernels) {
-    kernel<<<1, 1>>>(x.p, 4);
-    CHECK(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(*x.p == (kernel == two ? 4 : 8));
-  }
 }
 
 // FEATURE: kernels: attributes of launches that are about speed

@@ -262,15 +262,6 @@ TEST_CASE("memory of three dimensions has rows, and layers of them") {
   cudaGetLastError();
 }
 
-TEST_CASE("an asynchronous copy from pageable memory takes the source at the call") {
-  int h = 1;
-  int* const d = device_memory<int>(1);
-  CHECK(cudaMemcpyAsync(d, &h, 4, cudaMemcpyHostToDevice) == cudaSuccess);
-  h = 2;
-  CHECK(download(d, 1)[0] == 1);
-  cudaFree(d);
-}
-
 // FEATURE: memory: `cudaMallocAsync`, `cudaFreeAsync`
 TEST_CASE("stream-ordered allocations can be freed in stream order") {
   const Stream stream;

@@ -133,17 +133,6 @@ __global__ void branch_masks(unsigned* out) {
   }
 }
 
-// A common idiom: the warp adds once for all its lanes, with whatever lanes are there.
-__global__ void aggregated_count(int* count) {
-  if (threadIdx.x % 3 != 0) return;
-  const unsigned lanes = __activemask();
-  const int leader = __ffs(static_cast<int>(lanes)) - 1;
-  int old = 0;
-  if (static_cast<int>(threadIdx.x % 32) == leader) old = atomicAdd(count, __popc(lanes));
-  old = __shfl_sync(lanes, old, leader);
-  if (old < 0) count[1] = 1;
-}
-
 }  // namespace
 
 // FEATURE: warps: shuffles
@@ -227,10 +216,4 @@ TEST_CASE("__activemask names the caller, and no lane of the other branch") {
     CHECK((got[i] >> (i % 32) & 1) == 1u);
     CHECK((got[i] & ~branch) == 0u);
   }
-}
-
-TEST_CASE("lanes that aggregate by __activemask count each lane once") {
-  DeviceArray<int> count(std::vector<int>{0, 0});
-  aggregated_count<<<1, 100>>>(count.get());
-  CHECK(count.download() == std::vector<int>{34, 0});
 }
