@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // No bug: a volatile flag of another thread and of another block, and a hand-made barrier of the
-// grid; a host that waits for a callback and for a word of mapped memory. All of it spins, and all
-// of it must come to an end under every schedule.
+// grid; blocks that poll, with barriers or warp votes in the loop, for the block before (all fit on
+// one multiprocessor, so they are promised to get on); a host that waits for a callback and for a
+// word of mapped memory. All of it spins, and all of it must come to an end under every schedule.
 // RUN: CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_SCHEDULE=random:3
 // RUN: CUDA_CPU_SCHEDULE=forward CUDA_CPU_WORKERS=1
 // RUN: CUDA_CPU_SCHEDULE=reverse CUDA_CPU_WORKERS=1
 // EXPECT-STDOUT: seen 7 7, behind the barrier 16
+// EXPECT-STDOUT: relayed 8 8
 // EXPECT-STDOUT: the host has heard
 #include <cstdio>
 
@@ -54,6 +56,24 @@ __global__ void add_all_blocks(int* x, int* sum) {
   for (unsigned i = 0; i < gridDim.x; ++i) *sum += x[i];
 }
 
+__device__ int by_barrier[9], by_vote[9];
+
+__global__ void relay() {
+  const int b = blockIdx.x;
+  if (b == 0 && threadIdx.x == 0) by_barrier[0] = by_vote[0] = 1;
+  int value = 0;
+  while (__syncthreads_or(value != 0) == 0) {
+    if (threadIdx.x == 0) value = atomicAdd(&by_barrier[b], 0);
+  }
+  if (threadIdx.x == 0) atomicAdd(&by_barrier[b + 1], value + (b < 7 ? 1 : 0));
+  value = 0;
+  while (__any_sync(0xffffffffu, value != 0) == 0) {
+    value = atomicAdd(&by_vote[b], 0);
+  }
+  value = atomicAdd(&by_vote[b], 0);  // the lane that saw it first may have been another one
+  if (threadIdx.x == 0) atomicAdd(&by_vote[b + 1], value + (b < 7 ? 1 : 0));
+}
+
 __global__ void raise(volatile int* word) { *word = 1; }
 
 volatile bool called = false;
@@ -85,6 +105,12 @@ int main() {
   std::printf("seen %d %d, behind the barrier %d\n", results[0], results[1], results[2]);
   cudaFree(flags);
   cudaFree(x);
+
+  relay<<<8, 64>>>();
+  int barrier[9] = {}, vote[9] = {};
+  cudaMemcpyFromSymbol(barrier, by_barrier, sizeof(barrier));
+  cudaMemcpyFromSymbol(vote, by_vote, sizeof(vote));
+  std::printf("relayed %d %d\n", barrier[8], vote[8]);
   if (spin_on_the_host()) std::printf("the host has heard\n");
   return 0;
 }
