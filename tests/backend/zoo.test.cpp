@@ -2,8 +2,7 @@
 // The bug zoo: small wrong programs, each of which says in its comments what the CPU backend must
 // report about it. This driver runs them; it knows none of them.
 //
-//   // RUN: NAME=VALUE ...     environment of a run; several such lines are several runs, none is
-//   one run
+//   // RUN: NAME=VALUE ...     environment of a run; there is a run for each, or one without any
 //   // EXPECT: TEXT            a line of standard error that contains TEXT; none: it stays empty
 //   // EXPECT-NOT: TEXT        no line of standard error does
 //   // EXPECT-STDOUT: TEXT     a line of standard output that contains TEXT
