@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compares intrinsics with definitions written out bit by bit. Then cached loads, clocks, fences,
-// assertions that hold, and what of C++ a kernel may do.
+// Compares intrinsics with definitions written out bit by bit. Then cached loads, clocks, and what
+// of C++ a kernel may do.
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -368,24 +367,6 @@ TEST_CASE("device clocks run forwards and at one rate") {
   // On the host the name is the C library's and tells processor time, of which a sleeping program
   // uses none.
   REQUIRE(clock() / CLOCKS_PER_SEC < 3600);
-}
-
-namespace {
-
-__global__ void checked(int* out, int n) {
-  const int i = static_cast<int>(threadIdx.x);
-  assert((std::is_same<int, decltype(i + n)>::value && i < n));  // as under nvcc
-  __threadfence_block();
-  __threadfence_system();
-  out[i] = i;
-}
-
-}  // namespace
-
-TEST_CASE("an assertion that holds costs nothing but its evaluation") {
-  DeviceArray<int> out(40);
-  checked<<<1, 40>>>(out.get(), 40);
-  REQUIRE(out.download()[39] == 39);
 }
 
 namespace {

@@ -75,7 +75,6 @@ int counter_here() {
 }  // namespace
 
 // FEATURE: host: several devices, with `CUDA_CPU_DEVICES=2`
-// of each
 TEST_CASE("each host thread has a current device, which is 0 at first") {
   const Machine machine;
   int count_of_devices = 0, device = -1;
@@ -129,6 +128,7 @@ TEST_CASE("memory belongs to the device that was current") {
   CHECK(now == before);
 }
 
+// FEATURE: memory: `cudaMemcpyPeer`
 TEST_CASE("copies go from device to device, with peer access and without") {
   const Machine machine;
   constexpr int kN = 1000;
@@ -138,9 +138,14 @@ TEST_CASE("copies go from device to device, with peer access and without") {
   REQUIRE(cudaMemcpyPeer(b, 1, a, 0, kN * sizeof(int)) == cudaSuccess);
   CHECK(on_host(b, kN) == on_host(a, kN));
   CHECK(cudaMemcpyPeer(b, kDevices, a, 0, kN * sizeof(int)) == cudaErrorInvalidDevice);
+  CHECK(cudaMemcpyPeerAsync(b, 1, a, -1, kN * sizeof(int)) == cudaErrorInvalidDevice);
   int* const c = numbers_on(2, kN, 0);
   REQUIRE(cudaMemcpy(c, a, kN * sizeof(int), cudaMemcpyDeviceToDevice) == cudaSuccess);
   CHECK(on_host(c, kN) == on_host(a, kN));
+  int host = 0;
+  CHECK(cudaMemcpyPeerAsync(&host, 0, a, 0, sizeof host) != cudaSuccess);
+  CHECK(cudaMemcpyPeerAsync(c + 1, 2, a, 0, sizeof host) == cudaSuccess);
+  CHECK(on_host(c, kN)[1] == 7);
 }
 
 TEST_CASE("a copy between two devices comes behind all that they have to do, and before the rest") {

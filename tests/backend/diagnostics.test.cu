@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The words of reports about lines, names and ranges, and which report is printed.
+// The words of reports about kernels, their form, and which report is printed.
 #include <cuda_runtime.h>
 
 #include <string>
 
-#include "../../common/cpu/engine/memory/memory.h"
 #include "../catch.hpp"
 #include "report/diagnostics.h"
 #include "report/program_image.h"
-#include "report/source_lines.h"
 #include "runtime/errors.h"
 
 namespace outer {
@@ -38,18 +36,6 @@ cuda_cpu::Report report_about(const char* headline, int line) {
 
 __global__ void plain(int* x, float) { *x = 2; }
 
-TEST_CASE("linear indices are written as ranges") {
-  CHECK(cuda_cpu::ranges_text({}).empty());
-  CHECK(cuda_cpu::ranges_text({7}) == "7");
-  CHECK(cuda_cpu::ranges_text({0, 1, 2, 3}) == "0-3");
-  CHECK(cuda_cpu::ranges_text({0, 1, 5, 7, 8, 9}) == "0-1, 5, 7-9");
-}
-
-TEST_CASE("three-dimensional indices are written in parentheses") {
-  CHECK(cuda_cpu::to_text(dim3(4)) == "(4,1,1)");
-  CHECK(cuda_cpu::to_text(uint3{1, 2, 3}) == "(1,2,3)");
-}
-
 TEST_CASE("a kernel is named without its arguments and return type") {
   const auto name = [](auto* kernel) {
     return std::string(cuda_cpu::function_name(reinterpret_cast<const void*>(kernel), "not found"));
@@ -58,19 +44,6 @@ TEST_CASE("a kernel is named without its arguments and return type") {
   CHECK(name(hidden) == "hidden");
   CHECK(name(outer::scale<float, 3>) == "outer::scale<float, 3>");
   CHECK(std::string(cuda_cpu::function_name(nullptr, "not found")) == "not found");
-}
-
-TEST_CASE("a program address becomes a file and a line") {
-  const cuda_cpu::Site site = cuda_cpu::source_site_of(reinterpret_cast<const void*>(&plain));
-  REQUIRE(site.file != nullptr);
-  CHECK(std::string(site.file) == "tests/backend/diagnostics.test.cu");
-  CHECK(site.line > 0);
-  CHECK(cuda_cpu::source_site_of(nullptr).file == nullptr);
-}
-
-TEST_CASE("equal texts are interned once") {
-  const std::string text = "a text";
-  CHECK(cuda_cpu::intern(text) == cuda_cpu::intern("a text"));
 }
 
 TEST_CASE("the first report wins, and its error sticks") {

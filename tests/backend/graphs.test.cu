@@ -332,9 +332,9 @@ TEST_CASE("a graph within a graph runs between what comes before and after it") 
   add_kernel(inner, {}, kernel, log.p, 2);
   add_kernel(inner, {}, kernel, log.p, 3);
   const cudaGraphNode_t before = add_kernel(outer, {}, kernel, log.p, 1);
-  cudaGraphNode_t child, after;
+  cudaGraphNode_t child;
   CHECK(cudaGraphAddChildGraphNode(&child, outer.g, &before, 1, inner.g) == cudaSuccess);
-  after = add_kernel(outer, {child}, kernel, log.p, 4);
+  add_kernel(outer, {child}, kernel, log.p, 4);
   // The node has a copy: what is added now is not part of it.
   add_kernel(inner, {}, kernel, log.p, 9);
   const Ready ready(outer);
@@ -350,7 +350,6 @@ TEST_CASE("a graph within a graph runs between what comes before and after it") 
   std::size_t nodes = 0;
   CHECK(cudaGraphGetNodes(copy, nullptr, &nodes) == cudaSuccess);
   CHECK(nodes == 2);
-  (void)after;
 }
 
 // FEATURE: streams and graphs: updates of graphs: `cudaGraphExecUpdate`

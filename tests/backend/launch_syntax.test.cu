@@ -95,6 +95,7 @@ TEST_CASE("a launch is a statement anywhere a statement can stand") {
 }
 
 // FEATURE: kernels: templates of kernels
+// FEATURE: kernels: pointers to kernels
 TEST_CASE("the kernel may be named in every way") {
   Tally tally;
   outer::inner::add_n<int, 3><<<1, 2>>>(tally.get());

@@ -12,7 +12,6 @@
 #include <set>
 #include <vector>
 
-#include "../../common/cpu/engine/memory/memory.h"
 #include "../../common/cpu/engine/memory/stacks.h"
 #include "../catch.hpp"
 #include "handles.cuh"
@@ -263,49 +262,19 @@ TEST_CASE("memory of three dimensions has rows, and layers of them") {
   cudaGetLastError();
 }
 
-// FEATURE: memory: `cudaMemcpyPeer`
-TEST_CASE("a copy between devices names the one that is there") {
-  int *a = nullptr, *b = nullptr, h = 7;
-  REQUIRE(cudaMalloc(&a, sizeof(int)) == cudaSuccess);
-  REQUIRE(cudaMalloc(&b, sizeof(int)) == cudaSuccess);
-  REQUIRE(cudaMemcpy(a, &h, sizeof(int), cudaMemcpyHostToDevice) == cudaSuccess);
-  CHECK(cudaMemcpyPeer(b, 1, a, 0, sizeof(int)) == cudaErrorInvalidDevice);
-  CHECK(cudaMemcpyPeerAsync(b, 0, a, -1, sizeof(int)) == cudaErrorInvalidDevice);
-  CHECK(cudaMemcpyPeer(b, 0, a, 0, sizeof(int)) == cudaSuccess);
-  CHECK(cudaMemcpyPeerAsync(&h, 0, a, 0, sizeof(int)) != cudaSuccess);
-  h = 0;
-  CHECK(cudaMemcpy(&h, b, sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess);
-  CHECK(h == 7);
-  CHECK(cudaFree(a) == cudaSuccess);
-  CHECK(cudaFree(b) == cudaSuccess);
-  cudaGetLastError();
-}
-
-TEST_CASE("an asynchronous copy from pageable memory takes the source at the call") {
-  int h = 1;
-  int* const d = device_memory<int>(1);
-  CHECK(cudaMemcpyAsync(d, &h, 4, cudaMemcpyHostToDevice) == cudaSuccess);
-  h = 2;
-  CHECK(download(d, 1)[0] == 1);
-  cudaFree(d);
-}
-
 // FEATURE: memory: `cudaMallocAsync`, `cudaFreeAsync`
 TEST_CASE("stream-ordered allocations can be freed in stream order") {
-  cudaStream_t stream = nullptr;
-  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
-  int *d = nullptr, *h = nullptr;
-  REQUIRE(cudaMallocHost(&h, 4) == cudaSuccess);
-  CHECK(cudaMallocAsync(&d, 4, stream) == cudaSuccess);
-  store<<<1, 1, 0, stream>>>(d, 12);
-  CHECK(cudaMemcpyAsync(h, d, 4, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
-  CHECK(cudaFreeAsync(d, stream) == cudaSuccess);
-  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
-  CHECK(*h == 12);
+  const Stream stream;
+  const PinnedInt h;
+  int* d = nullptr;
+  CHECK(cudaMallocAsync(&d, 4, stream.s) == cudaSuccess);
+  store<<<1, 1, 0, stream.s>>>(d, 12);
+  CHECK(cudaMemcpyAsync(h.p, d, 4, cudaMemcpyDeviceToHost, stream.s) == cudaSuccess);
+  CHECK(cudaFreeAsync(d, stream.s) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(stream.s) == cudaSuccess);
+  CHECK(*h.p == 12);
   CHECK(cudaFree(d) == cudaErrorInvalidValue);
   CHECK(explained("double free"));
-  CHECK(cudaFreeHost(h) == cudaSuccess);
-  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
 namespace {
@@ -532,30 +501,6 @@ TEST_CASE("cudaDeviceReset frees memory and gives variables their first values b
   std::size_t free_bytes = 0, total = 0;
   CHECK(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
   CHECK(free_bytes == total);
-}
-
-TEST_CASE("ranges name what an address belongs to") {
-  int* const d = device_memory<int>(100);
-  cuda_cpu::MemoryRange range;
-  CHECK(cuda_cpu::find_range(d + 50, &range));
-  CHECK(range.base == reinterpret_cast<std::uintptr_t>(d));
-  CHECK(range.size == 400);
-  CHECK(range.element_size == sizeof(int));
-  CHECK(range.space == cuda_cpu::Space::kGlobal);
-  CHECK(cuda_cpu::is_device_address(d));
-  CHECK(cuda_cpu::is_kernel_accessible(d + 100));
-  CHECK(cuda_cpu::is_kernel_accessible(nullptr));
-  CHECK_FALSE(cuda_cpu::is_kernel_accessible(&range));
-  CHECK(cuda_cpu::find_range(d + 110, &range));  // 40 bytes after its end
-  CHECK(range.base == reinterpret_cast<std::uintptr_t>(d));
-  void* constants = nullptr;
-  REQUIRE(cudaGetSymbolAddress(&constants, table) == cudaSuccess);
-  CHECK(cuda_cpu::find_range(static_cast<const int*>(constants) + 3, &range));
-  CHECK(range.space == cuda_cpu::Space::kConstant);
-  CHECK(std::string(range.name) == "table");
-  cudaFree(d);
-  CHECK(cuda_cpu::find_range(d, &range));
-  CHECK_FALSE(range.live);
 }
 
 // The race detector takes what is near above a frame for the thread's own. An array that lay there

@@ -120,29 +120,6 @@ __global__ void one_product(float factor, float addend, float* out, int* saturat
   wmma::store_matrix_sync(saturated, whole, 16, wmma::mem_row_major);
 }
 
-// Each warp of several blocks multiplies its tile of a larger product, through shared memory.
-__global__ void multiply_tiles(const __half* a, const __half* b, float* c, unsigned n) {
-  __shared__ alignas(32) __half tiles[4][2][16 * 16];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const unsigned row = (blockIdx.y * 4 + warp) * 16, column = blockIdx.x * 16;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
-  wmma::fill_fragment(sum, 0.0f);
-  for (unsigned first = 0; first < n; first += 16) {
-    for (unsigned i = lane; i < 256; i += 32) {
-      tiles[warp][0][i] = a[(row + i / 16) * n + first + i % 16];
-      tiles[warp][1][i] = b[(first + i / 16) * n + column + i % 16];
-    }
-    __syncwarp();
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> of_a;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> of_b;
-    wmma::load_matrix_sync(of_a, tiles[warp][0], 16);
-    wmma::load_matrix_sync(of_b, tiles[warp][1], 16);
-    wmma::mma_sync(sum, of_a, of_b, sum);
-    __syncwarp();
-  }
-  wmma::store_matrix_sync(c + row * n + column, sum, n, wmma::mem_row_major);
-}
-
 }  // namespace
 
 // FEATURE: numbers: `nvcuda::wmma`
@@ -171,23 +148,4 @@ TEST_CASE("elements of TF32 count without their lowest bits, and round only wher
   CUDA_CHECK_LAUNCH();
   for (const float x : d_out.download()) REQUIRE(x == 1.25f);
   for (const int x : d_saturated.download()) REQUIRE(x == 2147483647);
-}
-
-TEST_CASE("the warps of many blocks multiply their own tiles") {
-  constexpr unsigned n = 64;
-  const auto a = integers<__half>(n * n, -4, 4, 1), b = integers<__half>(n * n, -4, 4, 2);
-  const DeviceArray<__half> d_a(a), d_b(b);
-  const DeviceArray<float> d_c(n * n);
-  multiply_tiles<<<dim3(n / 16, 1), 128>>>(d_a.get(), d_b.get(), d_c.get(), n);
-  CUDA_CHECK_LAUNCH();
-  const std::vector<float> c = d_c.download();
-  for (unsigned i = 0; i < n; ++i) {
-    for (unsigned j = 0; j < n; ++j) {
-      float sum = 0;
-      for (unsigned l = 0; l < n; ++l) {
-        sum += static_cast<float>(a[i * n + l]) * static_cast<float>(b[l * n + j]);
-      }
-      REQUIRE(c[i * n + j] == sum);
-    }
-  }
 }

@@ -90,7 +90,6 @@ std::vector<int> numbers(std::size_t n, int first) {
 }  // namespace
 
 // FEATURE: libraries: NCCL: `ncclAllReduce` and the other collectives
-// between the devices of a process
 TEST_CASE("every rank gets the sum of an all-reduce, in place or not") {
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{33}, std::size_t{1000}}) {
     Ranks ranks;

@@ -100,15 +100,6 @@ std::string rewritten(const std::string& source) {
   return read(scratch / "out.cu");
 }
 
-// Whether the pre-pass takes the source.
-void check_accepted(const std::string& source) {
-  const Scratch scratch;
-  write(scratch / "in.cu", source);
-  const Result result = run_prepass(scratch / "in.cu", scratch / "out.cu");
-  CAPTURE(source, result.output);
-  CHECK(result.status == 0);
-}
-
 // What it says of a source that it refuses, in one line that begins with the number of the
 // learner's; nothing is written.
 std::string refusal_of(const std::string& source) {
@@ -662,7 +653,7 @@ TEST_CASE("device code may not call host functions, as with nvcc") {
            "__global__ void k(int* x) { x[0] = cuda::std::max(x[0], 1) + std::abs(x[1]); }",
            "__global__ void k(int* x) { static_assert(std::numeric_limits<int>::max() > 1); }",
        }) {
-    check_accepted(before + source + "\n");
+    rewritten(before + source + "\n");  // accepted
   }
 }
 
@@ -758,7 +749,7 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
            "__global__ void k() { static __device__ int inside; } int f(int inside); void g() { "
            "auto x = h([](int a) { return a; }); inside += x; }",
        }) {
-    check_accepted(before + source + "\n");
+    rewritten(before + source + "\n");  // accepted
   }
 }
 

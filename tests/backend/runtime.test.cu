@@ -136,7 +136,7 @@ TEST_CASE("versions are those of CUDA 13.0") {
   CHECK(runtime == CUDART_VERSION);
 }
 
-TEST_CASE("limits, flags and bus addresses are answered") {
+TEST_CASE("limits and flags are answered") {
   std::size_t stack = 0;
   CHECK(cudaDeviceGetLimit(&stack, cudaLimitStackSize) == cudaSuccess);
   CHECK(stack >= 1024);
@@ -152,26 +152,8 @@ TEST_CASE("limits, flags and bus addresses are answered") {
   unsigned flags = 0;
   CHECK(cudaGetDeviceFlags(&flags) == cudaSuccess);
   CHECK((flags & cudaDeviceScheduleMask) == cudaDeviceScheduleSpin);
-  char bus[32] = "";
-  CHECK(cudaDeviceGetPCIBusId(bus, sizeof(bus), 0) == cudaSuccess);
-  int device = -1;
-  CHECK(cudaDeviceGetByPCIBusId(&device, bus) == cudaSuccess);
-  CHECK(device == 0);
-  CHECK(cudaDeviceGetPCIBusId(bus, 4, 0) == cudaErrorInvalidValue);
-  int can = 1;
-  CHECK(cudaDeviceCanAccessPeer(&can, 0, 0) == cudaSuccess);
-  CHECK(can == 0);
   CHECK(cudaInitDevice(0, 0, 0) == cudaSuccess);
   cudaGetLastError();
-}
-
-TEST_CASE("a launch returns before the kernel has run, and synchronising runs it") {
-  const PinnedInt x(1);
-  store<<<1, 1>>>(x.p, 2);
-  CHECK(cudaGetLastError() == cudaSuccess);
-  CHECK(*x.p == 1);
-  CHECK(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*x.p == 2);
 }
 
 TEST_CASE("work of one stream runs in its order") {

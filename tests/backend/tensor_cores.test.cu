@@ -424,52 +424,6 @@ __global__ void copy_and_add(const __grid_constant__ CUtensorMap from,
   }
 }
 
-/// One thread brings tiles of 64 x 64 to `kStages` places, a warp group multiplies each by itself
-/// and adds the products up.
-constexpr unsigned kStages = 3;
-__global__ void square_tiles(const __grid_constant__ CUtensorMap map, unsigned tiles, float* sums) {
-  __shared__ alignas(1024) __nv_bfloat16 places[kStages][64 * 64];
-  __shared__ std::uint64_t full[kStages], empty[kStages];
-  if (threadIdx.x == 0) {
-    for (unsigned i = 0; i < kStages; ++i) {
-      ptx::mbarrier_init(&full[i], 1);
-      ptx::mbarrier_init(&empty[i], kGroup);
-    }
-    ptx::mbarrier_fence_init();
-  }
-  __syncthreads();
-  if (threadIdx.x >= kGroup) {
-    ptx::registers_down<24>();
-    if (threadIdx.x > kGroup) return;
-    for (unsigned i = 0; i < tiles; ++i) {
-      const unsigned stage = i % kStages, parity = i / kStages % 2;
-      ptx::mbarrier_wait(&empty[stage], parity ^ 1);
-      ptx::mbarrier_expect(&full[stage], sizeof(places[0]));
-      ptx::copy_tile(places[stage], &map, 0, static_cast<int>(64 * i), &full[stage]);
-    }
-    return;
-  }
-  ptx::registers_up<240>();
-  float d[32];
-  for (float& x : d) x = 0.0f;
-  for (unsigned i = 0; i < tiles; ++i) {
-    const unsigned stage = i % kStages;
-    ptx::mbarrier_wait(&full[stage], i / kStages % 2);
-    ptx::wgmma_fence();
-    for (unsigned k = 0; k < 64; k += 16) {
-      ptx::wgmma_m64k16<64>(d, ptx::describe(places[stage] + k, 0, 1024),
-                            ptx::describe(places[stage] + k * 64, 0, 1024), true);
-    }
-    ptx::wgmma_commit();
-    ptx::wgmma_wait<1>();  // the products of the tile before have ended
-    if (i > 0) ptx::mbarrier_arrive(&empty[(i - 1) % kStages]);
-  }
-  ptx::wgmma_wait<0>();
-  float sum = 0.0f;
-  for (const float x : d) sum += x;
-  sums[threadIdx.x] = sum;
-}
-
 }  // namespace
 
 // FEATURE: numbers: `mma.sync`, `ldmatrix`, `cvt.rna.tf32`, by <tensor_instructions.h>
@@ -591,32 +545,5 @@ TEST_CASE("bulk copies bring zeros from outside of a matrix, and store there up 
                                            : column < 104   ? 7.0f
                                                             : 0.0f));
     }
-  }
-}
-
-TEST_CASE("a producer brings tiles while a warp group multiplies those before") {
-  for (const unsigned tiles : {1u, 3u, 8u}) {
-    std::vector<__nv_bfloat16> x(tiles * 64 * 64);
-    std::mt19937 random(tiles);
-    for (auto& one : x) one = static_cast<float>(random() % 3);
-    const DeviceArray<__nv_bfloat16> d_x(x);
-    const DeviceArray<float> d_sums(kGroup);
-    const CUtensorMap map =
-        ptx::tile_map(d_x.get(), tiles * 64, 64, 64, 64, 64, ptx::Swizzle::k128Bytes);
-    square_tiles<<<1, 2 * kGroup>>>(map, tiles, d_sums.get());
-    CUDA_CHECK_LAUNCH();
-    double sum = 0, expected = 0;
-    for (const float one : d_sums.download()) sum += static_cast<double>(one);
-    for (unsigned t = 0; t < tiles; ++t) {
-      for (unsigned i = 0; i < 64; ++i) {
-        for (unsigned l = 0; l < 64; ++l) {
-          for (unsigned j = 0; j < 64; ++j) {
-            expected += static_cast<double>(x[(t * 64 + i) * 64 + l]) *
-                        static_cast<double>(x[(t * 64 + l) * 64 + j]);
-          }
-        }
-      }
-    }
-    CHECK(sum == expected);
   }
 }

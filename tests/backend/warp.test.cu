@@ -68,13 +68,6 @@ __global__ void shuffle_partial(float* out) {
   out[threadIdx.x] = next;
 }
 
-__global__ void shuffle_in_halves(int* out) {
-  const unsigned mask = threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u;
-  int v = threadIdx.x;
-  for (int distance = 8; distance > 0; distance /= 2) v += __shfl_xor_sync(mask, v, distance);
-  out[threadIdx.x] = v;
-}
-
 __global__ void votes(unsigned* out, unsigned lanes_that_are_true) {
   const int vote = lanes_that_are_true >> threadIdx.x & 1;
   const bool writes = threadIdx.x == 7;
@@ -140,17 +133,6 @@ __global__ void branch_masks(unsigned* out) {
   }
 }
 
-// A common idiom: the warp adds once for all its lanes, with whatever lanes are there.
-__global__ void aggregated_count(int* count) {
-  if (threadIdx.x % 3 != 0) return;
-  const unsigned lanes = __activemask();
-  const int leader = __ffs(static_cast<int>(lanes)) - 1;
-  int old = 0;
-  if (static_cast<int>(threadIdx.x % 32) == leader) old = atomicAdd(count, __popc(lanes));
-  old = __shfl_sync(lanes, old, leader);
-  if (old < 0) count[1] = 1;
-}
-
 }  // namespace
 
 // FEATURE: warps: shuffles
@@ -171,13 +153,6 @@ TEST_CASE("a shuffle from a lane that does not exist reads NaN") {
   const std::vector<float> got = out.download();
   for (int i = 0; i < 4; ++i) CHECK(got[i] == static_cast<float>(i + 1));
   CHECK(got[4] != got[4]);
-}
-
-TEST_CASE("two halves of a warp shuffle under masks of their own") {
-  DeviceArray<int> out(kLanes);
-  shuffle_in_halves<<<1, kLanes>>>(out.get());
-  const std::vector<int> got = out.download();
-  for (int i = 0; i < kLanes; ++i) CHECK(got[i] == (i < 16 ? 120 : 376));
 }
 
 // FEATURE: warps: votes
@@ -241,10 +216,4 @@ TEST_CASE("__activemask names the caller, and no lane of the other branch") {
     CHECK((got[i] >> (i % 32) & 1) == 1u);
     CHECK((got[i] & ~branch) == 0u);
   }
-}
-
-TEST_CASE("lanes that aggregate by __activemask count each lane once") {
-  DeviceArray<int> count(std::vector<int>{0, 0});
-  aggregated_count<<<1, 100>>>(count.get());
-  CHECK(count.download() == std::vector<int>{34, 0});
 }

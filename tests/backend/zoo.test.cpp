@@ -2,12 +2,11 @@
 // The bug zoo: small wrong programs, each of which says in its comments what the CPU backend must
 // report about it. This driver runs them; it knows none of them.
 //
-//   // RUN: NAME=VALUE ...     environment of a run; several such lines are several runs, none is
-//   one run
-//   // EXPECT: TEXT            a line of standard error that contains TEXT
+//   // RUN: NAME=VALUE ...     environment of a run; there is a run for each, or one without any
+//   // EXPECT: TEXT            a line of standard error that contains TEXT; none: it stays empty
 //   // EXPECT-NOT: TEXT        no line of standard error does
 //   // EXPECT-STDOUT: TEXT     a line of standard output that contains TEXT
-//   // EXPECT-STATUS: N        exit status; 1 if not said
+//   // EXPECT-STATUS: N        exit status; if not said 1, or 0 where standard error stays empty
 //   // ARCH: x86_64           only there (what uname -m says): other CPUs do not trap
 //   // BUILD: cpu-xray         a program for a sanitizer; skipped where it has not been built
 //   // CASE: NAME              the lines from here to the next CASE are one case's, not all cases'
@@ -19,7 +18,6 @@
 // In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that
 // ends in the comment `// @name`; no other line of the file has that name. ZOO_DIR is the folder of
 // the built programs (build/cpu/zoo).
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/utsname.h>
@@ -29,8 +27,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -39,6 +39,8 @@
 #include "../catch.hpp"
 
 namespace {
+
+namespace fs = std::filesystem;
 
 const char* const kSources = "tests/backend/zoo";
 constexpr double kSecondsPerRun = 60;  // of an idle machine
@@ -50,7 +52,9 @@ struct Animal {
   std::string arch;                            // empty: any
   std::vector<std::vector<std::string>> runs;  // NAME=VALUE each
   std::vector<std::string> expected, unexpected, expected_output;
-  int status = 1;
+  std::optional<int> status;  // none: what follows from whether anything is reported
+
+  bool is_silent() const { return expected.empty(); }
 };
 
 std::vector<std::string> words(const std::string& text) {
@@ -142,14 +146,8 @@ std::vector<Animal> read_animals(const std::string& name) {
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
-  if (DIR* const folder = opendir(kSources)) {
-    while (const dirent* const entry = readdir(folder)) {
-      const std::string name = entry->d_name;
-      if (name.size() > 3 && name.compare(name.size() - 3, 3, ".cu") == 0) {
-        names.push_back(name.substr(0, name.size() - 3));
-      }
-    }
-    closedir(folder);
+  for (const fs::directory_entry& entry : fs::directory_iterator(kSources)) {
+    if (entry.path().extension() == ".cu") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -219,9 +217,7 @@ Outcome run(const std::string& program, const std::string& argument,
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   outcome.out = contents(out);
   outcome.err = contents(err);
-  unlink(out.c_str());
-  unlink(err.c_str());
-  rmdir(folder);
+  fs::remove_all(folder);
   return outcome;
 }
 
@@ -241,7 +237,8 @@ void check(const Animal& animal, const std::vector<std::string>& environment) {
   INFO("stdout:\n" << outcome.out);
   INFO("stderr:\n" << outcome.err);
   CHECK_FALSE(outcome.timed_out);
-  CHECK(outcome.status == animal.status);
+  CHECK(outcome.status == animal.status.value_or(animal.is_silent() ? 0 : 1));
+  if (animal.is_silent()) CHECK(outcome.err.empty());
   for (const std::string& text : animal.expected) {
     INFO("expected on stderr: " << text);
     CHECK(some_line_contains(outcome.err, text));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Asynchronous copies that there are not: of 12 bytes, of 16 bytes between addresses that are
-// multiples of 4 only, to global memory, from shared memory, past the ends of both arrays; and two
-// to one place.
+// multiples of 4 only, to global memory, from shared memory, past the ends of both arrays; two to
+// one place; and one that its thread has not waited for.
 // EXPECT: {file}:{size}: error: asynchronous copy of a size that there is not in kernel 'copy', block (0,0,0), thread (0,0,0)
 // EXPECT: it copies 12 bytes
 // EXPECT: help: a thread copies 4, 8 or 16 bytes at a time
@@ -21,7 +21,11 @@
 // EXPECT: {file}:{past_tile}: error: out-of-bounds write
 // EXPECT: {file}:{twice}: error: shared memory was written while an asynchronous copy to it was under way in kernel 'copy', block (0,0,0), thread (0,0,0)
 // EXPECT: help: the copy may come before or after that write
-// EXPECT-STDOUT: 9 errors
+// EXPECT: {file}:{not_waited}: error: asynchronous copy that its thread has never waited for
+// EXPECT: found when the block had ended: 1 of its copies were never made
+// EXPECT: help: the thread that copies calls __pipeline_commit(), and __pipeline_wait_prior(0)
+// EXPECT-NOT: no commit follows
+// EXPECT-STDOUT: 10 errors
 #include <cuda_pipeline.h>
 
 #include <cstdio>
@@ -36,6 +40,7 @@ enum Mistake {
   kPastSource,
   kPastTile,
   kTwice,
+  kNotWaited,
   kEnd
 };
 
@@ -50,11 +55,12 @@ __global__ void copy(const float* x, float* y, Mistake mistake) {
   if (mistake == kFromShared) __pipeline_memcpy_async(tile, tile + 4, 4);  // @from_shared
   if (mistake == kPastSource) __pipeline_memcpy_async(tile, past, 4);      // @past_source
   if (mistake == kPastTile) __pipeline_memcpy_async(tile + 64, x, 4);      // @past_tile
+  if (mistake == kNotWaited) __pipeline_memcpy_async(tile, x, 4);          // @not_waited
   for (int i = 0; i < 2; ++i) {
     if (mistake == kTwice) __pipeline_memcpy_async(tile, x + i, 4);  // @twice
     __pipeline_commit();
   }
-  __pipeline_wait_prior(0);
+  if (mistake != kNotWaited) __pipeline_wait_prior(0);
 }
 
 int main() {

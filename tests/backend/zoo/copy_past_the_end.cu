@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies run past an allocation, or the wrong way round: they return the toolkit's codes, and
 // reports say why.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{elements}: error: cudaMemcpy past the end of the destination
 // EXPECT: 1024 bytes are asked for; the allocation has 256 from there to its end
 // EXPECT: help: was the size multiplied by the size of an element twice, or not at all

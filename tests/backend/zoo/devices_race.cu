@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Two devices use one array and nothing orders them, and the right twin.
 // BUILD: cpu-xray
-//
-// CASE: race
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=reverse
-// EXPECT-STATUS: 1
+//
+// CASE: race
 // EXPECT: error: race: a
 // EXPECT: nothing orders the two
 //
 // CASE: scope_of_a_block
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{of_block}: error: race: an atomic for one block only in kernel 'count_in_block'
 // EXPECT: nothing orders the two
 //
 // CASE: scope_of_the_system
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 64
 //
 // CASE: ordered
 // By an event; and each device writes a variable of its own at the same time.
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=random:3
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
-// EXPECT-NOT: note
 // EXPECT-STDOUT: 3 0 1
 
 #include <cuda_runtime.h>

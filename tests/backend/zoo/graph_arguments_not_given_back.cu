@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A captured kernel's arguments cannot be changed one by one, for the backend does not know where
-// they are. It says so, and the node stays as it was; with all of them it works, as does another
-// grid alone.
+// they are. It says so, and the node stays as it was; with all of them it works.
 // EXPECT-STATUS: 0
 // EXPECT: {file}:{one}: error: cudaGraphExecKernelNodeSetParams: a node does not give its arguments back
 // EXPECT: help: set kernelParams to an array with the address of every argument
@@ -9,8 +8,7 @@
 // EXPECT-STDOUT: one: cudaErrorNotSupported
 // EXPECT-STDOUT: extra: cudaErrorNotSupported
 // EXPECT-STDOUT: sum 1
-// EXPECT-STDOUT: sum 3 with 2 blocks
-// EXPECT-STDOUT: sum 13 with all arguments
+// EXPECT-STDOUT: sum 11 with all arguments
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -53,13 +51,7 @@ int main() {
   cudaGetLastError();
   std::printf("sum %d\n", launched(ready, d_x));
 
-  cudaGraphKernelNodeGetParams(node, &p);
-  p.gridDim = 2;
-  cudaGraphExecKernelNodeSetParams(ready, node, &p);
-  std::printf("sum %d with 2 blocks\n", launched(ready, d_x));
-
   void* all[] = {&d_x, &ten};
-  p.gridDim = 1;
   p.func = (void*)add;
   p.kernelParams = all;
   cudaGraphExecKernelNodeSetParams(ready, node, &p);

@@ -9,8 +9,6 @@
 // CASE: of_blocks
 // The blocks take different branches, each as a whole, and meet at grid barriers of one line; all
 // threads pass several on one line in turn.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 28 28
 //
 // CASE: two_branches

@@ -3,7 +3,6 @@
 //
 // CASE: host_reads_device
 // The host follows a device pointer.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: host code read device memory
 // EXPECT: the address is byte 12 of an allocation of 16 elements of 4 bytes
 // EXPECT: {file}:{host_reads_device_alloc}: note: allocated here by cudaMalloc
@@ -11,17 +10,14 @@
 //
 // CASE: host_writes_device
 // A library's function writes device memory: memcpy instead of cudaMemcpy.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{copy}: error: host code wrote device memory
 //
 // CASE: host_prints_device_string
 // printf follows the pointer: the library's code faults, but the report names the program's line.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{print}: error: host code read device memory
 //
 // CASE: pinned_overrun
 // The host runs past the end of pinned memory.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{write}: error: out-of-bounds write by host code
 // EXPECT: the address is right after the end of pinned host memory (1024 elements of 4 bytes)
 // EXPECT: {file}:{pinned_overrun_alloc}: note: allocated here by cudaMallocHost
@@ -29,19 +25,16 @@
 // CASE: null_on_host
 // A library's function follows a null pointer, before any call of CUDA: atoi of an argument that
 // was not given.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{null_on_host}: error: segmentation fault in host code
 // EXPECT: the address is 0: a null pointer was followed
 // EXPECT: help: was the pointer set? an argument that the program reads from argv is given as in ARGS="1000"
 //
 // CASE: freed_on_host
 // The host writes memory that it has given back to the system.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{freed_on_host}: error: segmentation fault in host code
 //
 // CASE: host_stack_full
 // Local arrays of the host need more than its stack.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{host_stack_full}: error: segmentation fault in host code
 // EXPECT: the stack of the host is full
 // EXPECT: help: recursion without an end, or a large local array: make it a std::vector

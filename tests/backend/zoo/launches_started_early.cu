@@ -38,37 +38,25 @@
 // EXPECT: help: this launch may start while what is ahead in its stream still runs: so __ldg and
 //
 // CASE: waits_in_a_row
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 3 4 5
 //
 // CASE: middle_has_waited
 // It lets the next launch start when it ends, and so when the first one has ended, too.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 0 0 0
 //
 // CASE: one_thread_waits
 // And a barrier tells the others, or a __syncwarp.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 1 2 3, 1 2 3
 //
 // CASE: other_memory_before_the_wait
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 1 3 5
 //
 // CASE: told_behind_a_fence
 // What a block fences before it lets the next launch start is seen there without a wait.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 0 2 4
 //
 // CASE: ordered_otherwise
 // The host has waited; the launch is not allowed to start early; a copy lies between; an event.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 0 16 32
 #include <cstdio>
 

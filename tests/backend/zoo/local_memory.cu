@@ -30,8 +30,6 @@
 // CASE: right
 // The same without the mistakes; an end that is not followed; two arrays beside each other; one in
 // a loop; a pointer to a variable of its own that a thread gets back from shared memory.
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 14 21 1 5 36 91
 #include <cstdio>
 

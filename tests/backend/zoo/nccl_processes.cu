@@ -45,8 +45,6 @@
 // A rank whose host computes for longer than others wait for one that does nothing; then one that
 // has called, and computes.
 // RUN: CUDA_CPU_DEVICES=3 CUDA_CPU_TIMEOUT=1
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: 0 processes failed, 0 were killed, nothing is left
 //
 // CASE: all_is_right
@@ -55,9 +53,6 @@
 // RUN: CUDA_CPU_DEVICES=1
 // RUN: CUDA_CPU_DEVICES=3 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_DEVICES=3 CUDA_CPU_SCHEDULE=random:1
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
-// EXPECT-NOT: note
 // EXPECT-STDOUT: 0 processes failed, 0 were killed, nothing is left
 
 #include <cuda_runtime.h>

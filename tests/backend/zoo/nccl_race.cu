@@ -2,28 +2,22 @@
 // What a collective reads and writes is used meanwhile by a kernel of another stream, or by the
 // host; and the right twins.
 // BUILD: cpu-xray
-//
-// CASE: kernel_beside
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=reverse
+//
+// CASE: kernel_beside
 // EXPECT: {file}:{store}: error: race:
 // EXPECT: {file}:{reduce}: note:
 // EXPECT: ncclAllReduce
 //
 // CASE: host_too_early
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
 // EXPECT: {file}:{host}: error: race: a write by the host
 // EXPECT: ncclAllReduce
 //
 // CASE: ordered
 // By an event; by the communicator, whose calls keep their order in different streams; by the
 // rendezvous of the ranks; and the host has waited.
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2
-// RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_DEVICES=2 CUDA_CPU_SCHEDULE=random:2
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
-// EXPECT-NOT: note
 // EXPECT-STDOUT: 14 15
 
 #include <cuda_runtime.h>

@@ -7,26 +7,6 @@
 
 #include "cases.cuh"
 
-// CASE: early_return
-// Threads beyond the end return before a barrier that the others wait at.
-// EXPECT: {file}:{syncthreads}: error: barrier not reached by all threads of the block in kernel 'reverse_block', block (3,0,0), thread (0,0,0)
-// EXPECT: 8 of 64 threads wait, 56 have left the kernel
-// EXPECT: {file}:{return}: note: threads 8-63 left the kernel here
-// RUN: CUDA_CPU_WORKERS=1
-// RUN: CUDA_CPU_WORKERS=2 CUDA_CPU_SCHEDULE=reverse
-__global__ void reverse_block(float* x, int n) {
-  __shared__ float s[64];
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;  // @return
-  s[63 - threadIdx.x] = x[i];
-  __syncthreads();  // @syncthreads
-  x[i] = s[threadIdx.x];
-}
-
-CASE(early_return) {
-  run_on<float>(200, [](float* x) { reverse_block<<<4, 64>>>(x, 200); });
-}
-
 // CASE: barrier_never_completes
 // A barrier expects the whole block, and only the first half of it arrives.
 // RUN: CUDA_CPU_SCHEDULE=forward

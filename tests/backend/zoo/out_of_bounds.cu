@@ -3,7 +3,6 @@
 //
 // CASE: read
 // A kernel without a bounds guard reads past the array.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{read_read}: error: out-of-bounds read in kernel 'sum_next'
 // EXPECT: in kernel 'sum_next', block (7,0,0), thread (127,0,0)
 // EXPECT: that is element 1024; valid are 0 to 1023
@@ -14,7 +13,6 @@
 //
 // CASE: write
 // More threads than elements, and no guard.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{write}: error: out-of-bounds write in kernel 'fill'
 // EXPECT: block (3,0,0), thread (232,0,0)
 // EXPECT: the address is right after the end of device memory (1000 elements of 4 bytes)
@@ -23,7 +21,6 @@
 // CASE: far_away
 // A stride is counted twice: the address lies megabytes past the array, and the report still
 // names that array.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{far_away_read}: error: out-of-bounds read in kernel 'gather'
 // EXPECT: block (0,0,0), thread (1,0,0)
 // EXPECT: that is element 500000; valid are 0 to 999
@@ -31,14 +28,12 @@
 //
 // CASE: underrun
 // A stencil writes x[-1]: this is found when the kernel has ended.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{underrun_launch}: error: write before the start of an allocation in kernel 'shift'
 // EXPECT: found when it had ended
 // EXPECT: a byte was written 4 bytes before the start of a 4000-byte allocation
 //
 // CASE: underrun_page
 // An index wraps below zero by more than a page: that faults.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{underrun_page_read}: error: out-of-bounds read in kernel 'look_back'
 // EXPECT: block (0,0,0), thread (0,0,0)
 // EXPECT: that is element -2000
@@ -46,7 +41,6 @@
 // CASE: write_into_slack
 // One element past the end, where the allocation is no multiple of 16 bytes: nothing faults there.
 // The write is found when the kernel has ended.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{write_into_slack_launch}: error: write past the end of an allocation in kernel 'fill_all'
 // EXPECT: found when it had ended
 // EXPECT: the byte right after the end of a 12-byte allocation was written
@@ -113,12 +107,7 @@ __global__ void look_back(const int* x, int* y, int distance) {
 }
 
 CASE(underrun_page) {
-  int *x, *y;
-  CUDA_CHECK(cudaMalloc(&y, 1024 * sizeof(int)));
-  CUDA_CHECK(cudaMalloc(&x, 1024 * sizeof(int)));
-  look_back<<<1, 1024>>>(x, y, 2000);
-  CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaDeviceSynchronize());
+  run_on(2048, [](int* x) { look_back<<<1, 1024>>>(x, x + 1024, 2000); });
 }
 
 __global__ void fill_all(int* x, int n) {

@@ -56,8 +56,6 @@
 // EXPECT: index -1 of 's', int [16]
 //
 // CASE: last_of_row
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
 // EXPECT-STDOUT: cudaSuccess
 
 #include <cstdio>

@@ -1,46 +1,17 @@
 // SPDX-License-Identifier: MIT
-// No bug: a lock within a block, a flag that a later block raises, and a wait for the block before;
-// a volatile flag of another thread and of another block, and a hand-made barrier of the grid; a
-// host that waits for a callback and for a word of mapped memory. All of it spins, and all of it
-// must come to an end under every schedule.
+// No bug: a volatile flag of another thread and of another block, and a hand-made barrier of the
+// grid; blocks that poll, with barriers or warp votes in the loop, for the block before (all fit on
+// one multiprocessor, so they are promised to get on); a host that waits for a callback and for a
+// word of mapped memory. All of it spins, and all of it must come to an end under every schedule.
 // RUN: CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_SCHEDULE=random:3
 // RUN: CUDA_CPU_SCHEDULE=forward CUDA_CPU_WORKERS=1
 // RUN: CUDA_CPU_SCHEDULE=reverse CUDA_CPU_WORKERS=1
-// EXPECT-STATUS: 0
-// EXPECT-STDOUT: 512 counted, last of chain 8
 // EXPECT-STDOUT: seen 7 7, behind the barrier 16
+// EXPECT-STDOUT: relayed 8 8
 // EXPECT-STDOUT: the host has heard
-// EXPECT-NOT: error
 #include <cstdio>
-
-__device__ int lock, count, flag, chain[9];
-
-__global__ void spin_in_all_ways() {
-  // Every thread takes the lock once.
-  while (atomicCAS(&lock, 0, 1) != 0) {
-  }
-  __threadfence();  // count is not read before the lock was taken
-  count += 1;
-  __threadfence();
-  atomicExch(&lock, 0);
-
-  // The first block waits for the last.
-  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) atomicExch(&flag, 1);
-  if (blockIdx.x == 0) {
-    while (atomicAdd(&flag, 0) == 0) {
-    }
-  }
-
-  // Each block waits for the one before it.
-  if (threadIdx.x == 0) {
-    int before = 0;
-    while (blockIdx.x > 0 && (before = atomicAdd(&chain[blockIdx.x], 0)) == 0) {
-    }
-    atomicExch(&chain[blockIdx.x + 1], before + 1);
-  }
-}
 
 // Nothing in these loops is a call.
 __global__ void spin_on_volatile(volatile int* flags, int* seen) {
@@ -85,6 +56,24 @@ __global__ void add_all_blocks(int* x, int* sum) {
   for (unsigned i = 0; i < gridDim.x; ++i) *sum += x[i];
 }
 
+__device__ int by_barrier[9], by_vote[9];
+
+__global__ void relay() {
+  const int b = blockIdx.x;
+  if (b == 0 && threadIdx.x == 0) by_barrier[0] = by_vote[0] = 1;
+  int value = 0;
+  while (__syncthreads_or(value != 0) == 0) {
+    if (threadIdx.x == 0) value = atomicAdd(&by_barrier[b], 0);
+  }
+  if (threadIdx.x == 0) atomicAdd(&by_barrier[b + 1], value + (b < 7 ? 1 : 0));
+  value = 0;
+  while (__any_sync(0xffffffffu, value != 0) == 0) {
+    value = atomicAdd(&by_vote[b], 0);
+  }
+  value = atomicAdd(&by_vote[b], 0);  // the lane that saw it first may have been another one
+  if (threadIdx.x == 0) atomicAdd(&by_vote[b + 1], value + (b < 7 ? 1 : 0));
+}
+
 __global__ void raise(volatile int* word) { *word = 1; }
 
 volatile bool called = false;
@@ -106,12 +95,6 @@ bool spin_on_the_host() {
 }
 
 int main() {
-  spin_in_all_ways<<<8, 64>>>();
-  int counted = 0, last[9] = {};
-  if (cudaMemcpyFromSymbol(&counted, count, sizeof(counted)) != cudaSuccess) return 2;
-  if (cudaMemcpyFromSymbol(last, chain, sizeof(last)) != cudaSuccess) return 2;
-  std::printf("%d counted, last of chain %d\n", counted, last[8]);
-
   int *flags = nullptr, *x = nullptr, results[3] = {};
   cudaMalloc(&flags, 5 * sizeof(int));
   cudaMalloc(&x, 16 * sizeof(int));
@@ -122,6 +105,12 @@ int main() {
   std::printf("seen %d %d, behind the barrier %d\n", results[0], results[1], results[2]);
   cudaFree(flags);
   cudaFree(x);
+
+  relay<<<8, 64>>>();
+  int barrier[9] = {}, vote[9] = {};
+  cudaMemcpyFromSymbol(barrier, by_barrier, sizeof(barrier));
+  cudaMemcpyFromSymbol(vote, by_vote, sizeof(vote));
+  std::printf("relayed %d %d\n", barrier[8], vote[8]);
   if (spin_on_the_host()) std::printf("the host has heard\n");
   return 0;
 }

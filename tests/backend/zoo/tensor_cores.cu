@@ -107,15 +107,6 @@ __global__ void rows_misaligned(const __grid_constant__ CUtensorMap, float* out)
 }
 CASE(rows_misaligned) { run(rows_misaligned, 32); }
 
-// CASE: stored_rows_misaligned
-// EXPECT: {file}:{stored_row}: error: stmatrix of a row at a misaligned address in kernel 'stored_rows_misaligned'
-__global__ void stored_rows_misaligned(const __grid_constant__ CUtensorMap, float*) {
-  __shared__ Shared s;
-  const unsigned r[4] = {};
-  ptx::store_matrices_transposed(s.a + 36 * threadIdx.x, r);  // @stored_row
-}
-CASE(stored_rows_misaligned) { run(stored_rows_misaligned, 32); }
-
 // CASE: stored_rows_in_global_memory
 // EXPECT: {file}:{to_global}: error: stmatrix of a row that is not in shared memory of this block in kernel 'stored_rows_in_global_memory'
 __global__ void stored_rows_in_global_memory(const __grid_constant__ CUtensorMap, float* out) {
@@ -123,15 +114,6 @@ __global__ void stored_rows_in_global_memory(const __grid_constant__ CUtensorMap
   ptx::store_matrices_transposed(out, r);  // @to_global
 }
 CASE(stored_rows_in_global_memory) { run(stored_rows_in_global_memory, 32); }
-
-// CASE: rows_in_global_memory
-// EXPECT: {file}:{global}: error: ldmatrix of a row that is not in shared memory of this block in kernel 'rows_in_global_memory'
-__global__ void rows_in_global_memory(const __grid_constant__ CUtensorMap, float* out) {
-  unsigned r[4];
-  ptx::load_matrices_transposed(r, out);  // @global
-  out[threadIdx.x] = static_cast<float>(r[0]);
-}
-CASE(rows_in_global_memory) { run(rows_in_global_memory, 32); }
 
 // CASE: no_init
 // EXPECT: {file}:{early}: error: mbarrier is used before it is initialised in kernel 'no_init', block (0,0,0), thread (0,0,0)

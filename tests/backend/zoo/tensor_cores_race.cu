@@ -166,9 +166,6 @@ __global__ void by_a_warp(const Element* x, float* out) {
 // RUN: CUDA_CPU_RACES=0
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
-// EXPECT-STATUS: 0
-// EXPECT-NOT: error
-// EXPECT-NOT: note
 // EXPECT-STDOUT: 4096 of 4096 are right, 128 of 128 by a warp
 CASE(right) {
   static Element x[kTiles * kSide * kSide], y[kSide * kSide];

@@ -14,34 +14,29 @@
 // CASE: managed_read_too_early
 // Managed memory has one pointer for both sides, but still two sides: a launch does not wait, and
 // the host reads what was there before.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: before: 1
 // EXPECT-STDOUT: after: 8
 //
 // CASE: result_read_too_early
 // Results in pinned and in mapped memory are read before anything waits: they are not there yet.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: before: copied -1, mapped -1
 // EXPECT-STDOUT: after: copied 7, mapped 7
 //
 // CASE: source_changed_too_early
 // The source of an asynchronous copy is filled again before the copy has run: both copies bring the
 // second filling. With one buffer per copy, or a wait between, each brings its own.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: pinned: 2 2
 // EXPECT-STDOUT: waited: 1 2
 //
 // CASE: overtaken_fill
 // A fill in the default stream, then a kernel in a stream of its own. A blocking stream waits for
 // the fill. A non-blocking one does not: the fill comes last and wipes the result out.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: blocking stream: 7
 // EXPECT-STDOUT: non-blocking stream: -1
 //
 // CASE: pageable_copy_waits
 // An asynchronous copy to pageable memory is not asynchronous: the call comes back when all before
 // it in the stream has run and the bytes are there. To pinned memory it comes back at once.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: after the call, pinned: -1, the stream is busy
 // EXPECT-STDOUT: after the call, pageable: 7, the stream is idle
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Nobody sets some slots of a shared array, because the input ends earlier: they read NaN, in each
 // block anew, so that they cannot pass for a result.
-// EXPECT-STATUS: 0
 // EXPECT-STDOUT: block 0: 64
 // EXPECT-STDOUT: block 1: nan
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Masks of warp operations that do not name the lanes that come, or name lanes that are not there.
+// Masks of warp operations that do not name the lanes that come or are read, or name lanes that are
+// not there.
 //
 // CASE: missing_lanes
 // A shuffle in a branch has a mask that names all lanes of the warp. The others wait at the
@@ -42,6 +43,27 @@
 // RUN: CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_SCHEDULE=random:2
+//
+// CASE: outside_the_mask
+// All lanes read one that their mask does not name.
+// EXPECT: {file}:{broadcast}: error: a shuffle reads a lane that takes no part in kernel 'broadcast', block (0,0,0), thread (1,0,0)
+// EXPECT: __shfl_sync: lane 1 reads lane 0, which mask 0xaaaaaaaa does not name
+// EXPECT-STDOUT: cudaErrorLaunchFailure
+//
+// CASE: outside_the_mask_and_stored
+// Each lane stores what it got.
+// EXPECT: {file}:{store}: error: a shuffle reads a lane that takes no part in kernel 'neighbour', block (0,0,0), thread (16,0,0)
+// EXPECT: __shfl_up_sync: lane 16 reads lane 15, which mask 0xffff0000 does not name
+//
+// CASE: outside_the_mask_of_half_a_warp
+// The largest of half a warp is looked for among 32.
+// EXPECT: {file}:{largest}: error: a shuffle reads a lane that takes no part in kernel 'largest', block (0,0,0), thread (0,0,0)
+// EXPECT: __shfl_xor_sync: lane 0 reads lane 16, which mask 0x0000ffff does not name
+//
+// CASE: undefined_and_unused
+// A value that is undefined may be read and thrown away, or end in a lane whose sum nobody reads:
+// trees in 16 lanes and in 20, one after the other, and a scan of the upper half.
+// EXPECT-STDOUT: 120 120 190 31 376
 
 #include "cases.cuh"
 
@@ -109,4 +131,77 @@ __global__ void sum(int* x) {
 
 CASE(shuffle_past_the_block) {
   std::puts(cudaGetErrorName(run_on(20, [](int* x) { sum<<<1, 20>>>(x); })));
+}
+
+__global__ void broadcast(int* out) {
+  const unsigned odd = __ballot_sync(0xffffffffu, threadIdx.x % 2);
+  if (threadIdx.x % 2 == 1) {
+    const int first = __shfl_sync(odd, out[threadIdx.x], 0);  // @broadcast
+    out[threadIdx.x] = first;
+  }
+}
+
+CASE(outside_the_mask) {
+  std::puts(cudaGetErrorName(run_on(32, [](int* out) { broadcast<<<1, 32>>>(out); })));
+}
+
+__global__ void neighbour(int* out) {
+  if (threadIdx.x >= 16) {
+    out[threadIdx.x] = __shfl_up_sync(0xffff0000u, out[threadIdx.x], 1);  // @store
+  }
+}
+
+CASE(outside_the_mask_and_stored) {
+  run_on(32, [](int* out) { neighbour<<<1, 32>>>(out); });
+}
+
+__global__ void largest(int* out) {
+  int v = out[threadIdx.x];
+  if (threadIdx.x < 16) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+      v = max(v, __shfl_xor_sync(0x0000ffffu, v, distance));  // @largest
+    }
+  }
+  if (threadIdx.x == 0) out[0] = v;
+}
+
+CASE(outside_the_mask_of_half_a_warp) {
+  run_on(32, [](int* out) { largest<<<1, 32>>>(out); });
+}
+
+__global__ void trees(int* out) {
+  const unsigned lane = threadIdx.x;
+  if (lane < 16) {
+    for (int turn = 0; turn < 2; ++turn) {
+      int v = static_cast<int>(lane);
+      for (int d = 8; d > 0; d /= 2) v += __shfl_down_sync(0x0000ffffu, v, d);
+      if (lane == 0) out[turn] = v;
+    }
+  }
+  if (lane < 20) {
+    int v = static_cast<int>(lane);
+    for (unsigned d = 16; d > 0; d /= 2) {
+      const int other = __shfl_down_sync(0x000fffffu, v, d);
+      if (lane + d < 20) v += other;
+    }
+    if (lane == 0) out[2] = v;
+  }
+  if (lane >= 16) {
+    int v = static_cast<int>(lane);
+    const int last = __shfl_sync(0xffff0000u, v, 31);
+    for (unsigned d = 1; d < 16; d *= 2) {
+      const int other = __shfl_up_sync(0xffff0000u, v, d);
+      if (lane % 16 >= d) v += other;
+    }
+    if (lane == 31) out[3] = last, out[4] = v;
+  }
+}
+
+CASE(undefined_and_unused) {
+  run_on(5, [](int* d_out) {
+    int out[5] = {};
+    trees<<<1, 32>>>(d_out);
+    cudaMemcpy(out, d_out, sizeof(out), cudaMemcpyDeviceToHost);
+    std::printf("%d %d %d %d %d\n", out[0], out[1], out[2], out[3], out[4]);
+  });
 }

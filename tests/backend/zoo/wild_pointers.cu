@@ -3,31 +3,26 @@
 //
 // CASE: null_pointer
 // A kernel writes through a pointer that was never allocated.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{null_pointer_write}: error: null pointer write in kernel 'fill', block (0,0,0), thread (0,0,0)
 // EXPECT: the pointer is null
 //
 // CASE: null_pointer_far
 // A kernel writes far behind a pointer that was never allocated: row 100,000 of a matrix.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{null_pointer_far_write}: error: null pointer write in kernel 'fill_row', block (0,0,0), thread (0,0,0)
 // EXPECT: an index of a null pointer
 // EXPECT-NOT: never allocated
 //
 // CASE: null_function
 // A kernel calls a function pointer that nobody set.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{call}: error: call of a null function pointer in kernel 'apply'
 //
 // CASE: number_for_function
 // A kernel calls what is the number of a function, and no address: nothing can be read there.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{call_given}: error: call of something that is no function in kernel 'apply_given'
 // EXPECT-NOT: the line is not known
 //
 // CASE: pointer_from_uninitialised_memory
 // A kernel follows a pointer that it read from memory nobody wrote.
-// EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: read through a pointer from uninitialised memory in kernel 'chase'
 // EXPECT: memory that nobody wrote holds 0xff
 
