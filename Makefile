@@ -168,7 +168,7 @@ serve:  ## the site on this machine, e.g. make serve PORT=8000
 
 needs.compile_commands = rules
 compile_commands:  ## for editors: clangd then understands the .cu files, without a GPU
-	@CATCH2_DIR='$(CATCH2_DIR)' common/tools/editor/compile_commands.sh $(CPU_FLAGS)
+	@CATCH2_DIR='$(CATCH2_DIR)' $(python) tools.editor.compile_commands $(CPU_FLAGS)
 
 clean:  ## remove build/, nothing else
 	@rm -rf build
