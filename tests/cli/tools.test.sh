@@ -429,7 +429,6 @@ looks_up() {
   expect "$3" [ "$(cat "$scratch/notes/number.md")" = "| **$3<!--=06:$1-->** |" ]
 }
 looks_up "fast us" 0 500
-looks_up "fast, process=2 ms" 0.00 0.70
 looks_up "fast GB/s" 0.0 1,234.0
 looks_up "fast (rate-1000)/2" 99 117
 looks_up "small:x=4 kHz" 1 30
@@ -441,7 +440,7 @@ looks_up "fast loads" 0 12
 looks_up "fast loads.predicted" 0 10
 looks_up "fast loads/stores" 0.0 1.5
 looks_up "slow, angle=/fast loads" 0.0 2.0
-looks_up "slow, experiment=trial loads/1e1" 0.0 3.6
+looks_up "slow, angle=30 loads/1e1" 0.0 3.6
 looks_up "xray:sum loads" 0 9
 
 test_case "a key that names nothing is one line, which says what there is"
@@ -458,7 +457,7 @@ names_nothing "fast" 0 "not a key; expected ROW VALUE"
 names_nothing "fast/fast/fast ms" 0 "a ratio has two rows"
 names_nothing "fast, check=bad ms" 0 "no check=bad in results/h200.csv; there are check=ok"
 names_nothing "slow loads" 0 "slow loads are 2 rows"
-names_nothing "slow, experiment=trial stores" 0 "slow, experiment=trial in results/h200_profile.csv has no stores, a__stores.sum"
+names_nothing "slow, angle=30 stores" 0 "slow, angle=30 in results/h200_profile.csv has no stores, a__stores.sum"
 names_nothing "small:x=4 median(rate)" 0 "no median(); there are count, least, mean"
 names_nothing "fast ms" "" "before it stands nothing; type a number with the decimals that you want"
 printf '1<!--=07:fast ms-->\n' >"$scratch/notes/number.md"
