@@ -164,11 +164,11 @@ site:  ## notes, labs, figures and built decks as a site in build/site/, e.g. ma
 	$(direct)SHARE='$(SHARE)' common/tools/site/site.sh build '$(or $(BASE),/)'
 
 serve:  ## the site on this machine, e.g. make serve PORT=8000
-	$(direct)common/tools/site/site.sh serve '$(or $(PORT),8000)' '$(or $(BASE),/)'
+	$(direct)common/tools/site/site.sh serve '$(or $(BASE),/)' '$(or $(PORT),8000)'
 
 needs.compile_commands = rules
 compile_commands:  ## for editors: clangd then understands the .cu files, without a GPU
-	@CATCH2_DIR='$(CATCH2_DIR)' common/tools/editor/compile_commands.sh $(CPU_FLAGS)
+	@CATCH2_DIR='$(CATCH2_DIR)' $(python) tools.editor.compile_commands $(CPU_FLAGS)
 
 clean:  ## remove build/, nothing else
 	@rm -rf build

@@ -7,25 +7,38 @@
 command -v node >/dev/null 2>&1 || skip_rest "explorable figures" "Node.js is not here"
 site=$PWD/common/tools/site
 
+# refused(picture, name, change): prints why the picture is refused when the results of that name are what change(text) returns.
+cat >"$scratch/refused.mjs" <<END
+import fs from 'node:fs'
+import path from 'node:path'
+import { explorable } from '$site/explore/data.mjs'
+
+export function refused(picture, name, change) {
+  const results = path.join(picture, '../../results')
+  fs.cpSync(results, \`$scratch/\${results}\`, { recursive: true })
+  fs.writeFileSync(\`$scratch/\${results}/\${name}\`, change(fs.readFileSync(\`\${results}/\${name}\`, 'utf8')))
+  try {
+    explorable('$scratch', picture)
+  } catch (error) {
+    console.log(error.message)
+  }
+}
+END
+
 # Without the barriers the first warp adds up its own 32 values of the first tree and one of each other sum; in the others
 # it reads 32 slots of which only those are sums that it wrote itself.
 cat >"$scratch/trees.mjs" <<END
-import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
+import { refused } from './refused.mjs'
 
-const [results, picture] = ['results/events.json', 'figures/trees.svg'].map((name) => \`chapters/05_shared_tree_reduction/\${name}\`)
-const all = JSON.parse(fs.readFileSync(results, 'utf8'))
+const picture = 'chapters/05_shared_tree_reduction/figures/trees.svg'
 console.log(explorable('.', picture).kernels.map(({ ahead, report }) => \`\${ahead.at(-1).sum} \${report.join(' ')}\`).join('\n'))
-const trees = all.kernels[1].events
-trees.splice(trees.findLastIndex((event) => event[3] === 'shared' && event[4] === 'store'), 1)
-fs.mkdirSync('$scratch/chapters/05_shared_tree_reduction/results', { recursive: true })
-fs.writeFileSync(\`$scratch/\${results}\`, JSON.stringify(all))
-fs.copyFileSync(results.replace('events', 'races'), \`$scratch/\${results.replace('events', 'races')}\`)
-try {
-  explorable('$scratch', picture)
-} catch (error) {
-  console.log(error.message)
-}
+refused(picture, 'events.json', (text) => {
+  const all = JSON.parse(text)
+  const { events } = all.kernels[1]
+  events.splice(events.findLastIndex((event) => event[3] === 'shared' && event[4] === 'store'), 1)
+  return JSON.stringify(all)
+})
 END
 test_case "05's trees need their barriers, and a tree that misses a store is refused"
 run node "$scratch/trees.mjs"
@@ -59,8 +72,8 @@ for trace in "one 32" "two 16" "four 8" "all 1" "branch 16" "loop $(seq -s, 32)"
 # A block of chapter 08 reads 96 columns of A and 96 rows of B for its 32 x 32 elements of C, from memory once, from its tiles
 # once for each step; and in chapter 14 no slice is read before the barrier after which it is complete.
 cat >"$scratch/steps.mjs" <<END
-import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
+import { refused } from './refused.mjs'
 
 const picture = (name) => \`chapters/\${name}\`
 for (const [trace, { steps }] of Object.entries(explorable('.', picture('08_tiled_matmul/figures/walk.svg')).kernels)) {
@@ -72,17 +85,12 @@ for (const [trace, { steps }] of Object.entries(explorable('.', picture('08_tile
 }
 const slices = picture('14_matmul_at_the_limit/figures/tiles.svg')
 console.log(Object.values(explorable('.', slices).kernels).map(({ arrays }) => arrays.length).join())
-const stored = 'chapters/14_matmul_at_the_limit/results/steps.json'
-const all = JSON.parse(fs.readFileSync(stored, 'utf8'))
-const { steps } = all.kernels.find(({ trace }) => trace === 'large_tiles')
-steps.splice(steps.findIndex((step) => step[3] === 'barrier'), 1)
-fs.mkdirSync('$scratch/chapters/14_matmul_at_the_limit/results', { recursive: true })
-fs.writeFileSync(\`$scratch/\${stored}\`, JSON.stringify(all))
-try {
-  explorable('$scratch', slices)
-} catch (error) {
-  console.log(error.message)
-}
+refused(slices, 'steps.json', (text) => {
+  const all = JSON.parse(text)
+  const { steps } = all.kernels.find(({ trace }) => trace === 'large_tiles')
+  steps.splice(steps.findIndex((step) => step[3] === 'barrier'), 1)
+  return JSON.stringify(all)
+})
 END
 test_case "tiles and slices are written and read as the kernels say, and a missing barrier is found"
 run node "$scratch/steps.mjs"
@@ -95,7 +103,6 @@ expect_output "large_tiles: slice 0 is read before it is written, at step"
 # Chapter 04's launch: all 264 places are taken in the first two waves, half of them in the last, and each block lies in one
 # place at a time. Chapter 15's tiles are those of the shape, and stored waves that these do not make are refused.
 cat >"$scratch/waves.mjs" <<END
-import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
 import { blocks, waves, wavesHold } from '$site/explore/waves.mjs'
 
@@ -145,9 +152,9 @@ expect "six barriers, 22 stops, a tile of 4,096 bytes, an empty tile" [ "$output
 # many other lanes as the instruction's groups of four and of eight say. Stored fragments with an element twice are refused, and
 # so are rows that do not lie where the drawing has them.
 cat >"$scratch/fragments.mjs" <<END
-import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
 import { fragments, swizzle } from '$site/explore/fragments.mjs'
+import { refused } from './refused.mjs'
 
 const chapter = 'chapters/16_tensor_cores'
 const [held, rows] = ['fragments', 'swizzle'].map((name) => \`\${chapter}/figures/\${name}.svg\`)
@@ -163,21 +170,9 @@ for (const bytes of [64, 128, 256]) {
   console.log(bytes, [false, true].map((swizzled) => /takes (\d+)/.exec(swizzle.draw({ bytes, swizzled, piece: 1 }, explorable('.', rows), 700).says)[1]).join())
 }
 console.log(swizzle.press({ x: 690, y: 30 }, { bytes: 128, swizzled: true, piece: 0 }, {}, 700).piece, swizzle.press({ x: 690, y: 50 }, { bytes: 128, swizzled: true, piece: 0 }, {}, 700).piece)
-const refused = (name, from, to, picture) => {
-  const stored = \`\${chapter}/results/\${name}\`
-  const text = fs.readFileSync(stored, 'utf8')
-  if (!text.includes(from)) console.log(\`\${name} lacks \${from}\`)
-  fs.mkdirSync(\`$scratch/\${chapter}/results\`, { recursive: true })
-  fs.writeFileSync(\`$scratch/\${stored}\`, text.replace(from, to))
-  try {
-    explorable('$scratch', picture)
-  } catch (error) {
-    console.log(error.message)
-  }
-}
-refused('fragments.csv', 'a,0,0,1,0,1', 'a,0,0,1,0,0', held)
-refused('xray.csv', '0 144 288 432', '0 128 256 384', rows)
-refused('xray.csv', ',32,4,0,0,0,0 128 256', ',16,4,0,0,0,0 128 256', rows)
+refused(held, 'fragments.csv', (text) => text.replace('a,0,0,1,0,1', 'a,0,0,1,0,0'))
+refused(rows, 'xray.csv', (text) => text.replace('0 144 288 432', '0 128 256 384'))
+refused(rows, 'xray.csv', (text) => text.replace(',32,4,0,0,0,0 128 256', ',16,4,0,0,0,0 128 256'))
 END
 test_case "16's lanes hold each element once, rows lie where X-ray saw them, and others are refused"
 run node "$scratch/fragments.mjs"

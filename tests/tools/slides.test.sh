@@ -318,12 +318,6 @@ expect "nothing left over" [ -z "$(find "$house/build/slides" -name 'new.*')" ]
 
 # ---- handouts --------------------------------------------------------------------------------------
 
-test_case "a handout for no chapter, and for one that there is not, is refused in one line"
-run common/tools/slides/handout.sh
-expect_status 2
-expect_one_error_line
-complains_in_a_line 2 "chapters/15_nothing/: no such chapter" run common/tools/slides/handout.sh 15_nothing
-
 # make_handout: of the house's chapter, whose lesson and exam questions are the ones given
 make_handout() { run env -C "$house" common/tools/slides/handout.sh 05_sum; }
 # exam COUNT: that many questions

@@ -37,19 +37,6 @@ files() {
   fi | sort -u
 }
 
-# shellcheck disable=SC2317  # called through check
-formatted() {
-  local file bad=0
-  while read -r file; do
-    if ! "$1" --style=file "$file" | cmp -s - "$file"; then
-      [ "$bad" -eq 0 ] && echo "run $1 -i on:"
-      echo "$file"
-      bad=1
-    fi
-  done
-  return "$bad"
-}
-
 format=clang-format
 command -v clang-format-$FORMAT_VERSION >/dev/null 2>&1 && format=clang-format-$FORMAT_VERSION
 if ! command -v $format >/dev/null 2>&1; then
@@ -57,8 +44,8 @@ if ! command -v $format >/dev/null 2>&1; then
 else
   version=$($format --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
   if [ "$version" = $FORMAT_VERSION ]; then
-    files '*.cu' '*.cuh' '*.h' '*.hpp' '*.cpp' >"$scratch/sources"
-    check "formatting" formatted $format <"$scratch/sources"
+    # shellcheck disable=SC2046  # file names without blanks
+    check "formatting" $format --dry-run -Werror $(files '*.cu' '*.cuh' '*.h' '*.hpp' '*.cpp')
   else
     skip "formatting: clang-format $version is here, the sources follow $FORMAT_VERSION"
   fi

@@ -57,6 +57,7 @@ import difflib
 import os
 import pathlib
 import re
+import signal
 import sys
 
 # Each kind of file: its path, the program that it edits, and the kinds of mutants and the sections that it may hold.
@@ -427,8 +428,5 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever read the output has seen enough
+    sys.exit(main())

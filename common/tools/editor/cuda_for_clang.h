@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What clangd reads before a .cu file when no CUDA toolkit is there: clang's own CUDA mode
 // understands launches, __global__ and __shared__, and the CPU backend's headers declare everything
-// else. compile_commands.sh names this file; no program includes it.
+// else. compile_commands.py names this file; no program includes it.
 //
 // The order matters. clang's wrappers of <new> and <algorithm> want the keywords as attributes; the
 // standard library is host code; the C functions and the CPU backend serve both sides.

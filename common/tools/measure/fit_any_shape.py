@@ -9,10 +9,11 @@ it with the program's own model. Each way's time is a sum of numbers to be fitte
 take longer than bytes. So this is linear least squares, of relative errors; a setting counts as much as another one.
 """
 
-import csv
 import math
 
 import numpy
+
+from .csv_files import csv_text, rows_of, write_whole
 
 FILE = "chapters/15_matmul_of_any_shape/results/h200_fit.csv"
 MULTIPROCESSORS, LAUNCH, MEMORY, L2_OF_SUMS = 132, 3.4, 4.2e6, 6e6
@@ -61,8 +62,7 @@ def predicted(way, m, n, k, numbers):
 
 
 def main():
-    with open(FILE, newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(FILE)
     shapes = [tuple(int(r[side]) for side in "mnk") for r in rows]
     numbers = {}
     for way, digits in DIGITS.items():
@@ -84,10 +84,7 @@ def main():
             print(f"{way}: {', '.join(f'{x:.4f}' for x in exact)}, so {numbers[way]}, {len(chosen)} rows")
     for row, shape in zip(rows, shapes):
         row["after_ms"] = f"{predicted(row['version'], *shape, numbers) / 1e3:.5g}"
-    with open(FILE, "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_whole(FILE, csv_text(rows))
     for used in "10":
         for way in (*DIGITS, "split_k"):
             of = [float(r["measured_ms"]) / float(r["after_ms"]) for r in rows if r["version"] == way and r["fitted"] == used]

@@ -14,12 +14,13 @@ of `--most-per-us 7.85e8` (7.9e8 in two digits), which the fastest plans reach.
 """
 
 import argparse
-import csv
 import re
 import sys
 
 import numpy
 from scipy.optimize import least_squares
+
+from .csv_files import rows_of
 
 FILE = "chapters/16_tensor_cores/choice.cuh"
 MULTIPROCESSORS, TERMS = 132, 64  # of the chip; of a step
@@ -118,11 +119,8 @@ def main():
     options = parser.parse_args()
     with open(FILE, encoding="utf-8") as file:
         text = file.read()
-    tiles, rows = tiles_of(text), []
-    for path in options.files:
-        with open(path, newline="", encoding="utf-8") as file:
-            rows += csv.DictReader(file)
-    rows = [row for row in rows if tuple(int(row[name]) for name in TILE) in tiles]
+    tiles = tiles_of(text)
+    rows = [row for path in options.files for row in rows_of(path) if tuple(int(row[name]) for name in TILE) in tiles]
     plans = Plans(rows, tiles, number(text, "kFoursOf132"), number(text, "kEightsOf132"), options.most_per_us or number(text, "kMostPerUs"))
     numbers = fit(plans, tiles)
     for (height, width, down, across, turned), ends, step in zip(tiles, *numpy.split(numbers[len(SHARED) :], 2)):

@@ -7,11 +7,10 @@ python3 common tools.measure.loops product.cubin
 """
 
 import argparse
-import csv
 import itertools
-import sys
 
 from . import machine_code
+from .csv_files import csv_text
 
 MULTIPLY_ADD, SHARED_LOAD = 0x223, 0x984  # FFMA of three registers; LDS
 OPERANDS = (24, 32, 64)  # where the numbers of its two factors and of its sum begin
@@ -53,9 +52,7 @@ def main():
     parser.add_argument("file", help="an ELF file that nvcc -cubin made")
     kernels = machine_code.kernels_of(machine_code.sections_of(parser.parse_args().file))
     rows = [{"kernel": name, **counts_of(largest_loop(code))} for name, code in kernels.items()]
-    writer = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row for row in rows if row["multiply_adds"])
+    print(csv_text([row for row in rows if row["multiply_adds"]]), end="")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """What the assembler says of a chapter's kernels: nvcc with -Xptxas -v, which needs no GPU.
 
 Writes results/ARCH_ptxas.txt, the lines as they are but with readable names and without the time that each
-kernel took to compile, and results/ARCH_ptxas.csv, a row for each kernel.
+kernel took to compile.
 """
 
 import argparse
@@ -12,9 +12,7 @@ import re
 import subprocess
 import sys
 
-from .csv_files import csv_text, today, write_whole
-
-COLUMNS = ["kernel", "registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "shared_bytes", "arch", "cuda", "date"]
+from .csv_files import write_whole
 
 
 def output_of(command, **more):
@@ -22,11 +20,6 @@ def output_of(command, **more):
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     return done.stdout + done.stderr
-
-
-def number(pattern, text):
-    found = re.search(pattern, text)
-    return found[1] if found else "0"
 
 
 def short_name(demangled):
@@ -45,7 +38,6 @@ def main():
     parser.add_argument("arch", nargs="?", default="sm_90")
     options = parser.parse_args()
     chapter, arch = options.chapter, options.arch
-    compiled = [arch, number(r"release ([0-9.]+)", output_of(["nvcc", "--version"])), today()]
     # A kernel is the chapter's own if its sources name it; others are common/'s or a library's.
     paths = programs_of(chapter) + glob.glob(f"chapters/{chapter}/*.cuh")
     own = "".join(open(path, encoding="utf-8").read() for path in paths)
@@ -53,29 +45,22 @@ def main():
     for source in programs_of(chapter):
         said += output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])
     lines = output_of(["c++filt"], input=said).splitlines()
-    kept, rows, wanted = [], [], False
+    kept, names, wanted = [], [], False
     for line in lines:
         if not line.startswith(("ptxas info    : Function prop", "ptxas info    : Used", "    ")):
             continue
         if "Function properties for" in line:
             name = short_name(line.split(" for ", 1)[1])
             is_own = f" {name.split('<')[0]}(" in own
-            wanted = is_own and name not in (row[0] for row in rows)  # two programs may have the same kernel
+            wanted = is_own and name not in names  # two programs may have the same kernel
             if wanted:
-                rows.append([name] + ["0"] * 5 + compiled)
+                names.append(name)
                 line = line.split(" for ")[0] + " for " + name
-        if not wanted:
-            continue
-        kept.append(line)
-        if "stack frame" in line:
-            rows[-1][2:5] = re.findall(r"(\d+) bytes", line)
-        elif "Used" in line:
-            rows[-1][1] = number(r"Used (\d+) registers", line)
-            rows[-1][5] = number(r"(\d+) bytes smem", line)
-    path = f"chapters/{chapter}/results/{arch}_ptxas"
-    write_whole(f"{path}.txt", "\n".join(kept) + "\n")
-    write_whole(f"{path}.csv", csv_text(rows, COLUMNS))
-    print(f"{len(rows)} kernels -> {path}.csv, {path}.txt")
+        if wanted:
+            kept.append(line)
+    path = f"chapters/{chapter}/results/{arch}_ptxas.txt"
+    write_whole(path, "\n".join(kept) + "\n")
+    print(f"{len(names)} kernels -> {path}")
 
 
 if __name__ == "__main__":

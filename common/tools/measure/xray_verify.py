@@ -103,10 +103,6 @@ def counters_of(launches, branching, is_own):
     return counters
 
 
-def base_name(kernel):
-    return ncu.base_name(kernel.split("(")[0])
-
-
 @functools.lru_cache(maxsize=None)
 def machine_code_of(program):
     """The file with what nvcc made of the program's accesses; "" where there is no nvcc."""
@@ -135,7 +131,7 @@ def predicted_launches(program, words):
     launches, first = {}, {}
     # Different instances of a template have one base name; they come in the same order on both sides.
     for row in rows:
-        key = (base_name(row["kernel"]), row["grid"], row["block"])
+        key = (ncu.base_name(row["kernel"]), row["grid"], row["block"])
         # The first of several launches counts.
         launch = (row["launch"], row["arguments"])
         if first.setdefault((key, row["kernel"]), launch) != launch:
@@ -157,7 +153,7 @@ def measured_launches(program, words, counters):
     first, launches = {}, {}
     for row in rows:
         extent = lambda text: re.sub(r"[() ]", "", text).replace(",", "x")
-        key = (base_name(row["Kernel Name"]), extent(row["Grid Size"]), extent(row["Block Size"]))
+        key = (ncu.base_name(row["Kernel Name"]), extent(row["Grid Size"]), extent(row["Block Size"]))
         name = row["Kernel Name"]
         if first.setdefault((key, name), row["ID"]) != row["ID"]:
             continue

@@ -42,8 +42,7 @@ def rows_called(rows, text):
     if setting and setting not in (r.get("setting") for r in rows):
         raise Problem(f"no setting {setting} in {file}; there are {listed(r.get('setting') for r in rows)}")
     parts = [p.strip() for p in name.split(",") if p.strip()]
-    said = [f"setting={setting}"] if setting else []
-    chosen = select(rows, ", ".join(said + [p for p in parts if p.startswith("process=")]))
+    chosen = select(rows, f"setting={setting}" if setting else "")
     for part in parts:
         column = re.match(r"(\w*)[=!<>]", part)
         if column and column[1] in rows[0]:

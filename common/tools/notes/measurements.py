@@ -12,22 +12,16 @@ import re
 from .markers import Problem, read_text
 
 
-def options_of(words):
-    """{'experiment': 'load_strides', 'n': '4Mi'} of '@load_strides --n 4Mi'."""
-    options = dict(re.findall(r"--(\S+) ([^-\s]\S*)", words))
-    return {"experiment": words[1:].split()[0], **options} if words.startswith("@") else options
-
-
 @functools.lru_cache(maxsize=None)
 def read_table(path, name):
     rows = list(csv.DictReader(io.StringIO(read_text(path))))
-    options = [options_of(row.get("args") or row.get("run") or "") for row in rows]
+    options = [dict(re.findall(r"--(\S+) ([^-\s]\S*)", row.get("args") or row.get("run") or "")) for row in rows]
     no_options = {option: "" for given in options for option in given}
     return [{**no_options, **given, **row, "_file": name} for given, row in zip(options, rows)]
 
 
 def read_rows(folder, names):
-    """The rows of these files. An option that a row's program was run with is a column, too, as is its experiment."""
+    """The rows of these files. An option that a row's program was run with is a column, too."""
     rows = [row for name in names for row in read_table(os.path.join(folder, name), name)]
     if not rows:
         raise Problem(f"{' '.join(names)}: no rows")

@@ -6,9 +6,10 @@ key names a row and, as its last word, what of it:
 
     KEY    [CHAPTER:][KIND:]ROW[/ROW] VALUE        with two rows: the ratio of the one's value to the other's
     ROW    [SETTING:]VERSION[, COLUMN=VALUE ...]   of results/h200.csv, or of results/h200_KIND.csv, of this chapter or of
-                                                   CHAPTER, 05. Without SETTING: the default one, or the first row's;
-                                                   without "process=" the first. A file without versions has kernels, or only conditions. An option
-                                                   of the program, as in `angle=30`, is a column where there are options.
+                                                   CHAPTER, 05. Without SETTING: the default one, or the first row's; of
+                                                   several processes the first. A file without versions has kernels, or only
+                                                   conditions. An option of the program, as in `angle=30`, is a column where
+                                                   there are options.
     VALUE  a column; the unit of a rate, GB/s; ms, us and ns, the median; % (of_percent); x (speedup); arithmetic over these
            without blanks, rate/1000; or a counter that [counters] in the chapter's settings names, as measured, or as
            predicted, loads.predicted, from results/h200_profile.csv. Of many rows: least() and mean() of a value,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The glossary as a page of the site: each term is a heading, so that the search knows it as a title and finds it first.
 
-import { escapeHtml } from './source_pages.mjs'
+import { escapeHtml } from './markdown.mjs'
 
 /** Its Markdown with a heading in place of each `<a id="bank"></a>**bank**: `. */
 export function withTermsAsHeadings(glossary) {

@@ -14,12 +14,12 @@ export function withComments(markdown, change) {
   return markdown.replace(NOT_TEXT, (all, fence, marks, comment) => (comment === undefined ? all : change(comment)))
 }
 
-const escapeText = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+export const escapeHtml = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
 
 /** A line of Markdown as HTML: code, emphasis, and text. */
 export function inlineHtml(line) {
   return line.replace(/`([^`]*)`|\*([^*]+)\*|[^`*]+/g, (all, code, emphasis) =>
-    code !== undefined ? `<code>${escapeText(code)}</code>` : emphasis !== undefined ? `<em>${escapeText(emphasis)}</em>` : escapeText(all),
+    code !== undefined ? `<code>${escapeHtml(code)}</code>` : emphasis !== undefined ? `<em>${escapeHtml(emphasis)}</em>` : escapeHtml(all),
   )
 }
 
@@ -30,7 +30,7 @@ export const breakable = (html, least = 25) => html.replace(new RegExp(`[\\w.:,=
 export const breakableCell = (html) => breakable(html, /^\w+$/.test(html) ? 16 : 25)
 
 /** A value as an attribute of HTML. */
-export const asAttribute = (value) => escapeText(JSON.stringify(value)).replace(/"/g, '&quot;')
+export const asAttribute = (value) => escapeHtml(JSON.stringify(value))
 
 /** The text without its comments. A comment that fills lines of its own leaves one empty line. */
 export const withoutComments = (markdown) => withComments(markdown, () => '')
@@ -60,12 +60,6 @@ export function headings(markdown) {
     found.push({ level: match[1].length, text: plain, anchor: before ? `${name}-${before}` : name, at: match.index })
   }
   return found
-}
-
-/** Anchors that a link may name: those of the headings, and ids given in HTML. */
-export function anchors(markdown) {
-  const given = [...runningText(markdown).matchAll(/<\w+\b[^>]*?\b(?:id|name)="([^"]+)"/g)].map((m) => m[1])
-  return new Set([...headings(markdown).map((h) => h.anchor), ...given])
 }
 
 /** What stands between `![` and the bracket that closes at the position; null when that is no image's. */

@@ -15,11 +15,11 @@ import { findDecks } from './decks.mjs'
 import { explorable } from './explore/data.mjs'
 import { withTermsAsHeadings } from './glossary.mjs'
 import { withCode } from './labs.mjs'
-import { GUESS_COMMENT, headings, runningText, withGuesses, withLinks, withComments, withSections, withoutComments } from './markdown.mjs'
+import { GUESS_COMMENT, escapeHtml, headings, runningText, withGuesses, withLinks, withComments, withSections, withoutComments } from './markdown.mjs'
 import { withPanels } from './panels.mjs'
 import { filesBelow, findChapters, findPages, listings, resolveLink } from './pages.mjs'
 import { quizOf, toldByLength } from './quiz.mjs'
-import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
+import { figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
 const [root, out, base, tools] = process.argv.slice(2)
 const read = (file) => fs.readFileSync(path.join(root, file), 'utf8')

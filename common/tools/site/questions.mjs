@@ -5,6 +5,7 @@
 //   256<!--draw block: 128 256 512-->        one of these, in an exam another one than here
 //   4<!--is ceil(pairs / block)-->           computed from the drawn ones, and written as the number that stands here
 //   <!--3 points-->                          of the question, at the end of its first line
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { sections, withoutComments } from './markdown.mjs'
 
@@ -84,17 +85,8 @@ export function wrongWith(chapter, exam) {
   })
 }
 
-/** Numbers from 0 to 1, the same for the same words (xmur3 and mulberry32). */
+/** Numbers from 0 to 1, the same for the same words. */
 export function randomBy(words) {
-  let state = 1779033703 ^ words.length
-  for (const letter of words) {
-    state = Math.imul(state ^ letter.charCodeAt(0), 3432918353)
-    state = (state << 13) | (state >>> 19)
-  }
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
+  let turn = 0
+  return () => createHash('sha256').update(`${words} ${turn++}`).digest().readUInt32BE() / 2 ** 32
 }

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Builds the notes, labs, figures and decks into a static site in build/site/, shows it, checks it.
 #
-#   site.sh build [BASE]    builds what is out of date, and looks at it in Chromium when that is here: links, images, search,
+#   site.sh build BASE      builds what is out of date, and looks at it in Chromium when that is here: links, images, search,
 #                           widths, contrast
-#   site.sh serve [PORT] [BASE]
+#   site.sh serve BASE PORT
 # With SHARE=k/n in the environment, of the pages that show a file it looks at the k-th of n parts.
-# BASE is the path under which the site will stand, /cuda/ for https://example.org/cuda/; / without it.
+# BASE is the path under which the site will stand, /cuda/ for https://example.org/cuda/.
 # Building needs Node.js. What that needs comes from common/tools/site/package-lock.json, and for looking from
 # slides/package-lock.json; it is installed again when that changes.
 set -u
@@ -19,20 +19,7 @@ packages=build/site-src
 sources=$packages/pages
 out=build/site
 
-verb=${1:-}
-port=8000
-base=/
-case $verb in
-  build) base=${2:-/} ;;
-  serve)
-    port=${2:-8000}
-    base=${3:-/}
-    ;;
-  *)
-    sed -n '3,11s/^# \{0,1\}//p' "$0" >&2
-    exit 2
-    ;;
-esac
+verb=$1 base=$2 port=${3:-8000}
 if [ -n "${SHARE:-}" ] && [ -z "$(seq 9999 | "$tools/run/part_of.sh" "$SHARE")" ]; then
   stop 2 "SHARE=$SHARE: expected k/n, the k-th of n parts, as in 1/3"
 fi

@@ -4,7 +4,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { breakable, breakableCell } from './markdown.mjs'
+import { breakable, breakableCell, escapeHtml } from './markdown.mjs'
 import { entriesOf } from './pages.mjs'
 
 const LANGUAGES = {
@@ -12,9 +12,6 @@ const LANGUAGES = {
   '.py': 'python', '.sh': 'bash', '.mjs': 'js', '.json': 'json', '.css': 'css', '.yml': 'yaml',
 }
 const FRONT = '---\nsearch: false\naside: false\nprev: false\nnext: false\npageClass: source\n---\n\n'
-
-export const escapeHtml = (text) =>
-  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
 
 function languageOf(file) {
   const name = path.posix.basename(file)

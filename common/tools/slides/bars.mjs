@@ -13,7 +13,7 @@
 // is drawn below, and says what a length counts. A line `width: 600` is for a picture that has less than the slide.
 // All bars of a picture have one scale, in which every text fits. check.mjs measures them in Chromium.
 
-import { escapeHtml } from '../site/source_pages.mjs'
+import { escapeHtml } from '../site/markdown.mjs'
 
 const [ROW, HEIGHT] = [28, 26]
 const LETTER = 11.2 // how wide one is at most, on the average

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { escapeHtml } from '../site/source_pages.mjs'
+import { escapeHtml } from '../site/markdown.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 

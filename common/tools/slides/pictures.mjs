@@ -16,7 +16,7 @@
 //      where a length is a number, ```bars draws it (bars.mjs)
 //   |  ^ v > / \ and Unicode's arrows, with nothing on either side
 
-import { escapeHtml } from '../site/source_pages.mjs'
+import { escapeHtml } from '../site/markdown.mjs'
 import { bars } from './bars.mjs'
 
 const CELL = 24
