@@ -7,7 +7,7 @@ ifneq ($(firstword $(answer)),ok)
 $(error $(wordlist 2,999,$(answer)))
 endif
 CATCH2 := $(wordlist 2,99,$(answer)) -
-CATCH2_LIBS := $(filter -l% -L% %.a %.so %.dylib,$(CATCH2))
+CATCH2_LIBS := $(filter -l% -L% %.a %.o %.so %.dylib,$(CATCH2))
 CATCH2_FLAGS := $(filter -I% -D%,$(CATCH2))
 
 CATCH_MAIN := build/tests/catch_main.o

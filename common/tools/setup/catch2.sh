@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Finds Catch2 (the v2 single header or v3), installs it if it is missing, and prints in one line
-# "ok FLAGS..." (-I for the compiler; -L, -l or .a for the linker) or "error WHAT TO DO".
+# "ok FLAGS..." (-I for the compiler; -L, -l, .o or .a for the linker) or "error WHAT TO DO".
 #
 #   catch2.sh COMPILER [DIR]
-# DIR (the Makefile's CATCH2_DIR): a folder in which catch2/catch.hpp is the single header, or an installation's prefix.
-# INSTALL=no in the environment: look only.
+# DIR (the Makefile's CATCH2_DIR): a folder with catch.hpp, with catch2/, with catch_amalgamated.hpp
+# and .cpp, or an installation prefix. INSTALL=no in the environment: look only.
 set -u
 
 cxx=$1
@@ -22,6 +22,12 @@ links() {
   echo 'int main() {}' | $cxx -x c++ - -x none "$@" -o "$scratch/probe" 2>/dev/null
 }
 
+# forward HEADER FILE: FILE includes HEADER; touched only when that is new
+forward() {
+  mkdir -p "$(dirname "$2")"
+  echo "#include \"$1\"" | cmp -s - "$2" || echo "#include \"$1\"" >"$2"
+}
+
 in_directory() {
   local library
   if [ ! -d "$dir" ]; then
@@ -29,7 +35,22 @@ in_directory() {
     return
   fi
   dir=$(cd "$dir" && pwd)
-  if [ -f "$dir/catch2/catch.hpp" ]; then
+  if [ -f "$dir/catch_amalgamated.hpp" ] && [ -f "$dir/catch_amalgamated.cpp" ]; then
+    forward "$dir/catch_amalgamated.hpp" build/catch2/catch2/catch_all.hpp
+    if [ ! build/catch2/amalgamated.o -nt "$dir/catch_amalgamated.cpp" ]; then
+      echo "  c++   $dir/catch_amalgamated.cpp" >&2
+      if ! $cxx -std=c++17 -O1 -DCATCH_AMALGAMATED_CUSTOM_MAIN -c "$dir/catch_amalgamated.cpp" \
+        -o build/catch2/amalgamated.o; then
+        echo "error CATCH2_DIR=$dir: catch_amalgamated.cpp does not compile"
+        return
+      fi
+    fi
+    echo "ok -Ibuild/catch2 build/catch2/amalgamated.o"
+  elif [ -f "$dir/catch.hpp" ]; then
+    rm -f build/catch2/catch2/catch_all.hpp
+    forward "$dir/catch.hpp" build/catch2/catch2/catch.hpp
+    echo "ok -Ibuild/catch2"
+  elif [ -f "$dir/catch2/catch.hpp" ]; then
     echo "ok -I$dir"
   elif [ -f "$dir/include/catch2/catch_all.hpp" ]; then
     for library in "$dir"/lib/libCatch2.* "$dir"/lib64/libCatch2.* "$dir"/lib/*/libCatch2.*; do
@@ -39,7 +60,7 @@ in_directory() {
   elif [ -f "$dir/include/catch2/catch.hpp" ]; then
     echo "ok -I$dir/include"
   else
-    echo "error CATCH2_DIR=$dir: neither catch2/catch.hpp nor an installation, include/catch2/, is in it"
+    echo "error CATCH2_DIR=$dir: neither catch.hpp, catch2/, catch_amalgamated.hpp nor include/catch2/ is in it"
   fi
 }
 

@@ -72,7 +72,7 @@ group "To test"
 answer=''
 if have "$cxx"; then answer=$(INSTALL=no "$tools/setup/catch2.sh" "$cxx" "$catch2_dir"); fi
 case $answer in
-  *libCatch2* | *-lCatch2*) version=v3 ;;
+  *libCatch2* | *-lCatch2* | *amalgamated*) version=v3 ;;
   *) version=v2 ;;
 esac
 tool Catch2 $version "make test installs it, or run: $(how catch2)" [ "${answer%% *}" = ok ]
