@@ -42,9 +42,10 @@ for chapter in $chapters; do
     look "$chapter" "$@"
     continue
   fi
-  mapfile -t runs < <("$tools/run/settings.sh" small "$chapter")
+  runs=()
+  while IFS= read -r line; do runs+=("$line"); done < <("$tools/run/settings.sh" small "$chapter")
   if [ ${#runs[@]} -eq 0 ] && [ "$chapter" = "$chapters" ]; then
-    mapfile -t runs < <("$tools/run/settings.sh" bugs "$chapter" | sed 's/=> .*//')
+    while IFS= read -r line; do runs+=("${line%%=> *}"); done < <("$tools/run/settings.sh" bugs "$chapter")
   fi
   for options in ${runs[@]+"${runs[@]}"}; do
     # shellcheck disable=SC2086  # options are words
