@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "../report/diagnostics.h"
+#include "../types/the_only.h"
 
 namespace cuda_cpu {
 namespace {
@@ -14,15 +15,9 @@ struct Remembered {
   std::map<const void*, LaunchByAddress> launches;
 };
 
-Remembered& all_remembered() {
-  static Remembered* const all = new Remembered;
-  return *all;
-}
-
 /// How the kernel is launched; null if its type was not remembered.
 LaunchByAddress remembered(const void* kernel) {
-  Remembered& all = all_remembered();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<Remembered>();
   const auto found = all.launches.find(kernel);
   return found != all.launches.end() ? found->second : nullptr;
 }
@@ -30,8 +25,7 @@ LaunchByAddress remembered(const void* kernel) {
 }  // namespace
 
 void remember_kernel(const void* kernel, LaunchByAddress launch) {
-  Remembered& all = all_remembered();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<Remembered>();
   all.launches[kernel] = launch;
 }
 
