@@ -78,9 +78,8 @@ int begin_call() {
 
 int begin_query() {
   if (in_kernel()) {
-    Report it = report_here("runtime call from device code", {}, cudaErrorNotPermitted);
-    it.help = "only host code may call the CUDA runtime";
-    stop_grid(it);
+    stop_grid(report_here("runtime call from device code", {}, cudaErrorNotPermitted, {},
+                          "only host code may call the CUDA runtime"));
   }
   prepare_thread_for_faults();
   if (running_host_function) return cudaErrorNotPermitted;

@@ -74,18 +74,13 @@ void device_free(void* pointer, Site site, const void* caller) {
     Report it =
         report_here(is_known ? "double free in device code" : "free in device code of other memory",
                     caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress);
-    if (is_known) it.notes = {origin_note(range), freed_note(range)};
+    if (is_known) it.notes = notes_of(range);
     stop_grid(it);
   }
-  const char* where = "";
-  if (is_device_address(pointer) && slack_is_damaged(base, &where)) {
-    Report it = report_here(
-        format("something wrote %s memory from %s, found when it was freed", where, range.call),
-        caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress,
-        {format("the allocation has %zu bytes", range.size)},
-        "guard the index; make sanitize BACKEND=cpu names the line that wrote");
-    it.notes = {origin_note(range)};
-    stop_grid(it);
+  Report damage;
+  if (is_device_address(pointer) && slack_is_damaged(range, site, &damage)) {
+    if (caller != nullptr) damage.site = source_site_of(caller);
+    stop_grid(damage);
   }
   const auto [heap, lock] = locked<DeviceHeap>();
   heap.used -= range.size;

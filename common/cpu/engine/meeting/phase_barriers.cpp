@@ -33,9 +33,12 @@ constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
 constexpr std::size_t kMostThreadsOfTile = 512;
 
 [[noreturn]] void refuse(std::string headline, const PhaseCall& call,
-                         std::vector<std::string> details, std::string help) {
-  stop_grid(report_here(std::move(headline), {call.file, call.line}, cudaErrorLaunchFailure,
-                        std::move(details), std::move(help)));
+                         std::vector<std::string> details, std::string help,
+                         const PhaseBarrier* barrier = nullptr) {
+  Report it = report_here(std::move(headline), {call.file, call.line}, cudaErrorLaunchFailure,
+                          std::move(details), std::move(help));
+  if (barrier != nullptr) it.notes = {{barrier->made, "initialised here"}};
+  stop_grid(it);
 }
 
 bool is_of_mbarrier(const PhaseCall& call) {
@@ -111,32 +114,26 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
 }
 
 [[noreturn]] void refuse_bytes(const PhaseBarrier& barrier, const PhaseCall& call) {
-  Report it = report_here(
-      "more bytes are copied for an mbarrier than it expects", {call.file, call.line},
-      cudaErrorLaunchFailure,
-      {format(
-          "phase %u: all arrivals have come, and copies bring %lld bytes more than those expect",
-          barrier.phase, static_cast<long long>(-barrier.bytes))},
-      "mbarrier_expect names the bytes of all copies of the phase: those of whole tiles, also "
-      "where "
-      "they lie outside of the matrix");
-  it.notes.push_back({barrier.made, "initialised here"});
-  stop_grid(it);
+  refuse("more bytes are copied for an mbarrier than it expects", call,
+         {format(
+             "phase %u: all arrivals have come, and copies bring %lld bytes more than those expect",
+             barrier.phase, static_cast<long long>(-barrier.bytes))},
+         "mbarrier_expect names the bytes of all copies of the phase: those of whole tiles, also "
+         "where they lie outside of the matrix",
+         &barrier);
 }
 
 /// PTX: before anybody arrives in a phase, a wait for the one before has to be over. Who waits for
 /// a parity cannot tell a phase from the second one after it. A thread that still waits when a
 /// phase ends has heard of it here; what is done too early then is a race, if it does harm.
 [[noreturn]] void refuse_unheard(const PhaseBarrier& barrier, const PhaseCall& call) {
-  Report it = report_here(
-      "arrival in an mbarrier's next phase before anybody has waited for the last one",
-      {call.file, call.line}, cudaErrorLaunchFailure,
+  refuse(
+      "arrival in an mbarrier's next phase before anybody has waited for the last one", call,
       {format("phase %u has ended after the %u arrivals that it expects, and no thread has waited "
               "for that",
               barrier.phase - 1, barrier.expected)},
-      "arrive as often as mbarrier_init says, and again when a thread has waited for that phase");
-  it.notes.push_back({barrier.made, "initialised here"});
-  stop_grid(it);
+      "arrive as often as mbarrier_init says, and again when a thread has waited for that phase",
+      &barrier);
 }
 
 /// Ends the phase if nothing is missing. While nobody waits the copies of an mbarrier's phase have
@@ -215,13 +212,12 @@ std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool dro
                               const PhaseCall& call, unsigned bytes) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (times < 1 || times > static_cast<std::ptrdiff_t>(barrier.missing)) {
-    Report it = report_here("more arrivals at " + std::string(is_of_mbarrier(call) ? "an " : "a ") +
-                                kind_of(call) + " than it expects",
-                            {call.file, call.line}, cudaErrorLaunchFailure,
-                            {format("%td more arrive, and %u of %u are missing in this phase",
-                                    times, barrier.missing, barrier.expected)});
-    it.notes.push_back({barrier.made, "initialised here"});
-    stop_grid(it);
+    refuse("more arrivals at " + std::string(is_of_mbarrier(call) ? "an " : "a ") + kind_of(call) +
+               " than it expects",
+           call,
+           {format("%td more arrive, and %u of %u are missing in this phase", times,
+                   barrier.missing, barrier.expected)},
+           "", &barrier);
   }
   if (!barrier.is_heard && barrier.counts_bytes) refuse_unheard(barrier, call);
   barrier.bytes += bytes;
@@ -304,12 +300,8 @@ void fence_phase_barriers() {
 void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& call) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (!barrier.is_fenced) {
-    Report it =
-        report_here("a bulk copy uses an mbarrier whose init was not fenced",
-                    {call.file, call.line}, cudaErrorLaunchFailure, {},
-                    "the thread that initialises it calls mbarrier_fence_init() after that");
-    it.notes.push_back({barrier.made, "initialised here"});
-    stop_grid(it);
+    refuse("a bulk copy uses an mbarrier whose init was not fenced", call, {},
+           "the thread that initialises it calls mbarrier_fence_init() after that", &barrier);
   }
   barrier.bytes -= static_cast<std::int64_t>(bytes);
   if (barrier.missing == 0 && barrier.bytes < 0) refuse_bytes(barrier, call);

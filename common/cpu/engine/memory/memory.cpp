@@ -558,8 +558,8 @@ int check_slack(const LaunchedKernel& kernel) {
                         range.size)
                : format("a byte was written %zu bytes %s of a %zu-byte allocation",
                         behind ? where - range.end() : range.base - where, side, range.size)},
-          "guard the index; make sanitize BACKEND=cpu names the line that wrote");
-      damage.notes.push_back(origin_note(range));
+          "guard the index; make sanitize BACKEND=cpu names the line that wrote",
+          {origin_note(range)});
       refill_slack(holding);
       break;
     }
@@ -568,13 +568,18 @@ int check_slack(const LaunchedKernel& kernel) {
   return damage.headline.empty() ? 0 : report(damage);
 }
 
-bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
+bool slack_is_damaged(const MemoryRange& range, Site site, Report* report) {
   const auto [s, lock] = locked<AllMemory>();
-  const auto found = s.holdings.find(base);
+  const auto found = s.holdings.find(range.base);
   if (found == s.holdings.end() || !is_allocation(found->second)) return false;
   const std::uintptr_t where = find_damage(found->second);
-  *where_text = where >= found->second.range.end() ? "past the end of" : "before the start of";
-  return where != 0;
+  if (where == 0) return false;
+  *report = report_here(
+      format("something wrote %s memory from %s, found when it was freed",
+             where >= range.end() ? "past the end of" : "before the start of", range.call),
+      site, cudaErrorIllegalAddress, {format("the allocation has %zu bytes", range.size)},
+      "guard the index; make sanitize BACKEND=cpu names the line that wrote", {origin_note(range)});
+  return true;
 }
 
 }  // namespace cuda_cpu
