@@ -151,7 +151,7 @@ class Watchdog {
       lock.lock();
       now += all_wait() ? took : used;
       worked += used;
-      if (observer != nullptr && observer->time_passes != nullptr && !workers_.empty()) {
+      if (observer != nullptr && !workers_.empty()) {
         observer->time_passes(std::chrono::duration<double>(now).count());
       }
       if (changed(&Worker::ended, &ended) || !any_interruptible()) {

@@ -166,9 +166,7 @@ void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
   if (copy.read() > 0) std::memcpy(copy.to, copy.from, copy.read());  // from may be null
   std::memset(copy.to + copy.read(), 0, copy.zeros);
   if (copy.is_bulk && bulk_piece_has_come != nullptr) bulk_piece_has_come(block, copy);
-  if (block->observation != nullptr && observer->copy_arrives != nullptr) {
-    observer->copy_arrives(*block, copy, barrier);
-  }
+  if (block->observation != nullptr) observer->copy_arrives(*block, copy, barrier);
   ++queue->first;
   --block->copies_under_way;
   if (queue->empty()) queue->clear();

@@ -108,9 +108,7 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
          static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
     make_first_copy(block, &copies, barrier->object);
   }
-  if (block->observation != nullptr && observer->phase_is_passed != nullptr) {
-    observer->phase_is_passed(*block, barrier->object, phase);
-  }
+  if (block->observation != nullptr) observer->phase_is_passed(*block, barrier->object, phase);
 }
 
 [[noreturn]] void refuse_bytes(const PhaseBarrier& barrier, const PhaseCall& call) {
@@ -154,9 +152,7 @@ std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops,
                      const PhaseCall& call) {
   Block* const block = current_block;
   const std::uint32_t phase = barrier->phase;
-  if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
-    observer->phase_is_reached(*block, barrier->object, phase);
-  }
+  if (block->observation != nullptr) observer->phase_is_reached(*block, barrier->object, phase);
   if (drops) --barrier->expected;
   barrier->missing -= times;
   end_if_complete(barrier, call);

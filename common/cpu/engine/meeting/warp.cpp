@@ -219,8 +219,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
       }
     }
   }
-  if (operation == WarpOperation::kSync && block->observation != nullptr &&
-      observer->lanes_met != nullptr) {
+  if (operation == WarpOperation::kSync && block->observation != nullptr) {
     observer->lanes_met(*block, warp, arrived);
   }
   slot->arrived = 0;
@@ -288,9 +287,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
                          name_of(slot->operation) + " by other lanes",
                      "all lanes that a mask names must make the same call", file, line);
   }
-  if (block->observation != nullptr && observer->thread_meets != nullptr) {
-    observer->thread_meets(*block, mask);
-  }
+  if (block->observation != nullptr) observer->thread_meets(*block, mask);
   slot->value[lane] = value;
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;

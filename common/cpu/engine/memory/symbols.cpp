@@ -81,9 +81,7 @@ void choose_symbols(int device) {
     symbol.elsewhere[s.device].assign(static_cast<const char*>(symbol.address), symbol.size);
     const auto kept = symbol.elsewhere.find(device);
     set(symbol, kept == symbol.elsewhere.end() ? symbol.initial : kept->second);
-    if (observer != nullptr && observer->range_is_another != nullptr) {
-      observer->range_is_another(symbol.address, symbol.size);
-    }
+    if (observer != nullptr) observer->range_is_another(symbol.address, symbol.size);
   }
   s.device = device;
 }

@@ -274,7 +274,7 @@ void for_pieces_of(const WarpProduct& product, unsigned warp, F use) {
 /// The race detector hears that the product has read what it was told of.
 void observe_reads(const WarpGroup& group, const WarpProduct& product, std::uint64_t number) {
   Block& block = *current_block;
-  if (block.observation == nullptr || observer->copy_arrives == nullptr) return;
+  if (block.observation == nullptr) return;
   AsyncCopy read{};
   read.bytes = kPiece;
   read.group = static_cast<std::uint32_t>(number);
@@ -295,9 +295,7 @@ UncountedCopies reads_of(WarpGroup& group, WarpProduct* product, std::uint64_t n
   if (block.observation == nullptr || product->has_told[warp]) return {nullptr, 0};
   product->has_told[warp] = true;
   product->tellers[warp] = number_of_thread();
-  if (observer->phase_is_reached != nullptr) {
-    observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(number));
-  }
+  observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(number));
   std::vector<UncountedCopy>& told = tensor_work("wgmma").told;
   told.clear();
   for_pieces_of(*product, warp, [&](const char* piece) {
@@ -318,7 +316,7 @@ void take(WarpGroup* group, WarpGroup::Member* member, std::uint64_t end) {
       make(&product);
       observe_reads(*group, product, member->ended);
     }
-    if (block.observation != nullptr && observer->phase_is_passed != nullptr) {
+    if (block.observation != nullptr) {
       observer->phase_is_passed(block, group, static_cast<std::uint32_t>(member->ended));
     }
     ++product.ended;
