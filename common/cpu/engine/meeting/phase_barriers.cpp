@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "phase_barriers.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -103,9 +104,8 @@ void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCa
 void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   Block* const block = current_block;
   if (beyond(*barrier, phase) == 1) barrier->is_heard = true;
-  CopyQueue& copies = barrier->copies;
-  while (!copies.empty() &&
-         static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
+  AsyncCopies& copies = barrier->copies;
+  while (!copies.empty() && static_cast<std::int32_t>(copies.front().group - phase) <= 0) {
     make_first_copy(block, &copies, barrier->object);
   }
   if (block->observation != nullptr) observer->phase_is_passed(*block, barrier->object, phase);
@@ -192,16 +192,9 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
     std::memcpy(object, &held, sizeof(held));
     barrier = new_barrier(block);
   }
-  barrier->object = object;
-  barrier->phase = 0;
-  barrier->missing = barrier->expected = static_cast<std::uint32_t>(expected);
-  barrier->made = {call.file, call.line};
+  const auto arrivals = static_cast<std::uint32_t>(expected);
+  static_cast<PhaseProgress&>(*barrier) = {object, arrivals, arrivals, {call.file, call.line}};
   barrier->counts_bytes = is_of_mbarrier(call);
-  barrier->is_fenced = false;
-  barrier->is_awaited = false;
-  barrier->is_heard = true;
-  barrier->bytes = 0;
-  barrier->waiting = 0;
 }
 
 std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool drops,
@@ -237,13 +230,7 @@ const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threa
   }
   if (barrier == nullptr) {
     barrier = new_barrier(block);
-    barrier->object = tile;
-    barrier->phase = 0;
-    barrier->missing = barrier->expected = threads;
-    barrier->made = {nullptr, 0};
-    barrier->counts_bytes = false;
-    barrier->bytes = 0;
-    barrier->waiting = 0;
+    static_cast<PhaseProgress&>(*barrier) = {tile, threads, threads};
   }
   if (barrier->brought == nullptr) {
     barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
@@ -275,15 +262,14 @@ void hand_copies_to_phase(const void* object, const PhaseCall& call) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (current_block->copy_queues == nullptr) return;
   CopyQueue& mine = copy_queue_of(current_block, current_thread);
-  std::uint32_t kept = mine.end;
-  while (kept > mine.first && mine.copies[kept - 1].group == mine.groups) --kept;
-  for (std::uint32_t i = kept; i < mine.end; ++i) {
-    AsyncCopy copy = mine.copies[i];
-    copy.group = barrier.phase;
-    barrier.copies.put(copy);
+  const auto end = mine.copies.end();
+  const auto open = std::find_if(mine.copies.begin(), end,
+                                 [&](const AsyncCopy& copy) { return copy.group == mine.groups; });
+  for (auto copy = open; copy != end; ++copy) {
+    copy->group = barrier.phase;
+    barrier.copies.push_back(*copy);
   }
-  mine.end = kept;
-  if (mine.empty()) mine.clear();
+  mine.copies.erase(open, end);
 }
 
 void fence_phase_barriers() {
@@ -309,7 +295,7 @@ void bulk_piece_begins(const void* object, void* to, const void* from, std::size
   AsyncCopy copy = begin_unmade_copy(to, from, bytes, zeros, {call.file, call.line});
   copy.group = barrier.phase;
   copy.is_bulk = true;
-  barrier.copies.put(copy);
+  barrier.copies.push_back(copy);
 }
 
 void bulk_copy_has_begun(const void* object, const PhaseCall& call) {
