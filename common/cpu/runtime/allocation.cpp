@@ -238,8 +238,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Site site) {
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   CUDA_CPU_BEGIN_CALL();
   MemoryRange range;
-  if (flags == nullptr || !find_live_range(host, &range) ||
-      (range.space != Space::kHostPinned && range.space != Space::kHostRegistered)) {
+  if (flags == nullptr || !find_live_range(host, &range) || !is_of_host(range)) {
     return finish(cudaErrorInvalidValue);
   }
   *flags = range.host_flags | cudaHostAllocMapped;  // one address space: all of it is mapped

@@ -216,13 +216,12 @@ int check_symbol_copy(const WorkLabel& label, const void* symbol, std::size_t by
       {{range.allocated, "declared here"}});
 }
 
-/// A plain copy is one row.
+}  // namespace
+
 cudaError_t copy_row(const char* call, Site site, void* destination, const void* source,
                      std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
   return copy_block(call, site, destination, bytes, source, bytes, bytes, 1, kind, stream, async);
 }
-
-}  // namespace
 
 cudaError_t copy_block(const char* call, Site site, void* destination,
                        std::size_t destination_pitch, const void* source, std::size_t source_pitch,

@@ -21,6 +21,9 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
                        std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                        std::size_t width, std::size_t height, cudaMemcpyKind kind,
                        cudaStream_t stream, bool async);
+/// A plain copy, of one row.
+cudaError_t copy_row(const char* call, Site site, void* destination, const void* source,
+                     std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool async);
 /// Fills rows with a byte, on a stream.
 cudaError_t fill_block(const char* call, Site site, void* pointer, std::size_t pitch, int value,
                        std::size_t width, std::size_t height, cudaStream_t stream,

@@ -19,7 +19,6 @@
 #include "capture.h"
 #include "contexts.h"
 #include "errors.h"
-#include "host_function.h"
 #include "rendezvous.h"
 
 namespace cuda_cpu {

@@ -42,7 +42,6 @@ struct Where {
   LaunchedKernel kernel;
   dim3 grid, block_dim;
   uint3 block, thread;
-  unsigned linear_thread, lane, warp;
 };
 
 }  // namespace cuda_cpu

@@ -19,9 +19,7 @@ bool in_kernel() { return current_thread != nullptr; }
 
 Where where_is(const Block* block, const Thread* thread) {
   const GridLaunch* const launch = current_worker->grid->launch;
-  const auto number = static_cast<unsigned>(thread - block->threads);
-  return Where{true,          launch->kernel, launch->grid, launch->block, block->index,
-               thread->index, number,         number % 32,  number / 32};
+  return Where{true, launch->kernel, launch->grid, launch->block, block->index, thread->index};
 }
 
 Where where() {
