@@ -113,12 +113,11 @@ AsyncCopy begin_unmade_copy(void* to, const void* from, std::size_t bytes, std::
   if (bytes > zeros) touch(from, bytes - zeros);
   std::memset(to, kPoison, bytes);
   ++current_block->copies_under_way;
-  const auto thread = static_cast<std::uint32_t>(current_thread - current_block->threads);
   return AsyncCopy{static_cast<char*>(to),
                    static_cast<const char*>(from),
                    static_cast<std::uint32_t>(bytes),
                    static_cast<std::uint32_t>(zeros),
-                   thread,
+                   number_in_block(),
                    0,
                    site};
 }

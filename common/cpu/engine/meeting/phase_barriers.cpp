@@ -235,9 +235,7 @@ const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threa
   if (barrier->brought == nullptr) {
     barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
   }
-  if (brings != nullptr) {
-    barrier->brought[static_cast<std::size_t>(current_thread - block->threads) - first] = brings;
-  }
+  if (brings != nullptr) barrier->brought[number_in_block() - first] = brings;
   wait(barrier, arrive(barrier, 1, false, call), call);
   return barrier->brought.get();
 }

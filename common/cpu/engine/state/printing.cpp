@@ -134,8 +134,7 @@ int put_text(Statement statement, std::string text) {
   if (block->printed == nullptr) block->printed = new PrintedTexts;
   PrintedTexts& texts = *block->printed;
   texts.bytes += sizeof(PrintedText) + text.size();
-  const auto thread = static_cast<std::uint32_t>(current_thread - block->threads);
-  texts.all.push_back({statement, ++serial, thread, std::move(text)});
+  texts.all.push_back({statement, ++serial, number_in_block(), std::move(text)});
   if (texts.bytes > kMostBytes) put_into_rows(block);
   return 0;
 }

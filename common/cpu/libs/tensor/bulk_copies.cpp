@@ -49,12 +49,18 @@ void check_tile(const CUtensorMap& map, const void* shared, const char* call, Si
   }
 }
 
-void observe(Block* block, const TilePiece& piece, std::uint32_t thread, Site site) {
+BulkStores& stores_of_thread(TensorWork* work) {
+  if (work->stores.empty()) work->stores.resize(current_block->count);
+  return work->stores[number_in_block()];
+}
+
+/// The running thread's store has read the piece.
+void observe(Block* block, const TilePiece& piece, Site site) {
   if (block->observation == nullptr) return;
   AsyncCopy read{};
   read.from = piece.shared;
   read.bytes = static_cast<std::uint32_t>(piece.bytes);
-  read.thread = thread;
+  read.thread = number_in_block();
   read.site = site;
   observer->copy_arrives(*block, read, nullptr);
 }
@@ -174,8 +180,7 @@ UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* fr
         "the threads that write the tile call fence_async() after that; then a barrier, then "
         "the store");
   }
-  if (work.stores.empty()) work.stores.resize(current_block->count);
-  BulkStores& mine = work.stores[static_cast<std::size_t>(current_thread - current_block->threads)];
+  BulkStores& mine = stores_of_thread(&work);
   for (const TilePiece& piece : pieces) {  // a fault is the program's: the memory is not there
     auto* const byte = static_cast<volatile char*>(piece.global);
     byte[0] = byte[0];
@@ -191,19 +196,16 @@ UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* fr
 
 void commit_stores() {
   TensorWork& work = tensor_work("store_commit");
-  if (work.stores.empty()) work.stores.resize(current_block->count);
-  ++work.stores[static_cast<std::size_t>(current_thread - current_block->threads)].groups;
+  ++stores_of_thread(&work).groups;
 }
 
 void wait_for_stores(std::size_t left) {
   TensorWork& work = tensor_work("store_wait_read");
-  if (work.stores.empty()) return;
-  const auto thread = static_cast<std::uint32_t>(current_thread - current_block->threads);
-  BulkStores& mine = work.stores[thread];
+  BulkStores& mine = stores_of_thread(&work);
   while (!mine.stores.empty() && mine.groups - mine.stores.front().group > left) {
     for (const TilePiece& piece : mine.stores.front().pieces) {
       copy_unseen(piece.global, piece.shared, piece.bytes);
-      observe(current_block, piece, thread, mine.stores.front().site);
+      observe(current_block, piece, mine.stores.front().site);
     }
     mine.stores.pop_front();
   }
@@ -231,7 +233,7 @@ void fence_async_proxy() {
   // The lanes of a warp fence one after the other: what the last one stores behind its fence is
   // told.
   AsyncProxy& proxy = tensor_work("fence_async").proxy;
-  const auto lane = static_cast<unsigned>(current_thread - current_block->threads) % 32;
+  const unsigned lane = number_in_block() % 32;
   proxy.fence(*current_block, lane == 0 || lane == 31);
 }
 
