@@ -70,7 +70,7 @@ cudaError_t cudaMemset(void* pointer, F value, size_t bytes,
   return cudaMemset(pointer, static_cast<int>(value), bytes, site);
 }
 
-/// Between devices, of which there is one: 0.
+/// Between devices.
 cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
                            int source_device, size_t bytes, cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
