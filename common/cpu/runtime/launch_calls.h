@@ -47,15 +47,15 @@ void* kernel_address(T* pointer) {
 /// arguments.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = cuda_cpu::here());
+                             CUDA_CPU_SITE);
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = cuda_cpu::here());
+                                        CUDA_CPU_SITE);
 
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = cuda_cpu::here()) {
+                             CUDA_CPU_SITE) {
   return cudaLaunchKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments, dynamic_bytes,
                           stream, site);
 }
@@ -63,8 +63,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, size_t dynamic_bytes = 0,
-                                        cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = cuda_cpu::here()) {
+                                        cudaStream_t stream = nullptr, CUDA_CPU_SITE) {
   return cudaLaunchCooperativeKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments,
                                      dynamic_bytes, stream, site);
 }
