@@ -353,11 +353,20 @@ StreamOrder known_to_waiter(const AllStreams& s, const CUstream_st& stream) {
   return known;
 }
 
-/// All that waits; `s.mutex` is held.
-Need everything(AllStreams& s) {
+/// Runs all that waits in the streams that are meant.
+template <class Condition>
+int run_those(Condition is_meant) {
   Need need;
-  for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
-  return need;
+  StreamOrder learned;
+  {
+    const auto [s, lock] = locked<AllStreams>();
+    for (CUstream_st* const stream : s.streams) {
+      if (!is_meant(*stream)) continue;
+      need[stream] = stream->last();
+      learned.learn(stream->ended);
+    }
+  }
+  return wait_for_need(std::move(need), learned);
 }
 
 /// What runs beside a host that asks for nothing: the first host function and what comes before it;
@@ -516,39 +525,20 @@ int run_all_streams() {
   {
     const auto [s, lock] = locked<AllStreams>();
     learned.learn_all(s.sequence);
-    need = everything(s);
+    for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
   }
   return wait_for_need(std::move(need), learned);
 }
 
 int run_device(int device) {
   if (device_count() == 1) return run_all_streams();
-  Need need;
-  StreamOrder learned;
-  {
-    const auto [s, lock] = locked<AllStreams>();
-    for (CUstream_st* const stream : s.streams) {
-      if (stream->device != device) continue;
-      need[stream] = stream->last();
-      learned.learn(stream->ended);
-    }
-  }
-  return wait_for_need(std::move(need), learned);
+  return run_those([=](const CUstream_st& stream) { return stream.device == device; });
 }
 
 int run_stream(CUstream_st* handle) {
-  CUstream_st* const stream = find_stream(handle);
+  const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  Need need;
-  StreamOrder learned;
-  {
-    const auto [s, lock] = locked<AllStreams>();
-    learned = known_to_waiter(s, *stream);
-    for (CUstream_st* const other : s.streams) {
-      if (is_waited_for(*other, *stream)) need[other] = other->last();
-    }
-  }
-  return wait_for_need(std::move(need), learned);
+  return run_those([=](const CUstream_st& other) { return is_waited_for(other, *stream); });
 }
 
 int query_stream(CUstream_st* stream) {

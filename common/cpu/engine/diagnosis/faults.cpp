@@ -91,7 +91,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* found) {
 
 /// Takes the frames from the fault outwards. Fibers end in frames that no unwinder knows; a fault
 /// there ends the walk.
-void take_backtrace(const Registers& registers, void* context) {
+void take_backtrace(const Registers& registers) {
   backtrace.count = 0;
   backtrace.pcs[backtrace.count++] = registers.pc;
   backtrace.stack_pointer = registers.stack_pointer;
@@ -104,7 +104,7 @@ void take_backtrace(const Registers& registers, void* context) {
   // A call of a bad address leaves no frame to unwind, only the return address. The unwinder may
   // have read at the bad address, and not come back.
   if (backtrace.count == 1 && !is_in_program(registers.pc)) {
-    guarded([&] { backtrace.pcs[backtrace.count++] = return_address(context); }, &end);
+    guarded([&] { backtrace.pcs[backtrace.count++] = *registers.return_address; }, &end);
   }
 }
 
@@ -427,7 +427,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   if (!sent && (in_kernel() || (memory_fault && (ours || !others)))) {
     backtrace.general_protection = memory_fault && gave_no_address(*info);
     look_for_mark(fault, registers);
-    take_backtrace(registers, context);
+    take_backtrace(registers);
     if (in_kernel()) {
       if (inside_library_call()) {
         report_kernel_fault(fault, where());

@@ -7,7 +7,6 @@
 #include "../../types/error_codes.h"
 #include "../diagnosis/stuck.h"
 #include "../scheduling/resident_blocks.h"
-#include "../scheduling/rounds.h"
 #include "../scheduling/scheduler.h"
 #include "../state/block.h"
 #include "../state/current.h"
