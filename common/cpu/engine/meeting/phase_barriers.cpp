@@ -277,7 +277,8 @@ void fence_phase_barriers() {
   }
 }
 
-void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& call) {
+void begin_bulk_copy(const void* object, std::size_t bytes, UncountedCopies pieces,
+                     const PhaseCall& call) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (!barrier.is_fenced) {
     refuse("a bulk copy uses an mbarrier whose init was not fenced", call, {},
@@ -285,20 +286,16 @@ void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& ca
   }
   barrier.bytes -= static_cast<std::int64_t>(bytes);
   if (barrier.missing == 0 && barrier.bytes < 0) refuse_bytes(barrier, call);
-}
-
-void bulk_piece_begins(const void* object, void* to, const void* from, std::size_t bytes,
-                       std::size_t zeros, const PhaseCall& call) {
-  PhaseBarrier& barrier = barrier_of(object, call);
-  AsyncCopy copy = begin_unmade_copy(to, from, bytes, zeros, {call.file, call.line});
-  copy.group = barrier.phase;
-  copy.is_bulk = true;
-  barrier.copies.push_back(copy);
-}
-
-void bulk_copy_has_begun(const void* object, const PhaseCall& call) {
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    const UncountedCopy& piece = pieces.begin[i];
+    AsyncCopy copy = begin_unmade_copy(const_cast<void*>(piece.to), piece.from, piece.bytes,
+                                       piece.bytes - piece.read, {call.file, call.line});
+    copy.group = barrier.phase;
+    copy.is_bulk = true;
+    barrier.copies.push_back(copy);
+  }
   // Threads that wait go on, and the first of them makes the pieces.
-  end_if_complete(&barrier_of(object, call), call);
+  end_if_complete(&barrier, call);
 }
 
 void begin_phase_barriers(Block* block) {

@@ -140,22 +140,19 @@ UncountedCopies begin_tile(void* to_shared, const CUtensorMap& map, int x, int y
                            std::uint64_t* bar, Site site) {
   TensorWork& work = tensor_work("copy_tile");
   check_tile(map, to_shared, "copy_tile", site);
-  const PhaseCall call{"cp.async.bulk.tensor", site.file, site.line};
-  const std::vector<TilePiece> pieces = pieces_of(map, to_shared, x, y);
-  bulk_copy_begins(bar, std::size_t{map.box_rows} * map.box_columns * kElement, call);
-  for (const TilePiece& piece : pieces) {
-    bulk_piece_begins(bar, piece.shared, piece.global, piece.bytes + piece.zeros, piece.zeros,
-                      call);
-    // What it finds there until it comes, nobody has stored.
-    work.proxy.has_written(*current_block, piece.shared, piece.bytes + piece.zeros);
-  }
-  bulk_copy_has_begun(bar, call);
   work.told.clear();
-  for (const TilePiece& piece : pieces) {
+  for (const TilePiece& piece : pieces_of(map, to_shared, x, y)) {
     work.told.push_back(
         {piece.shared, piece.bytes + piece.zeros, piece.global, piece.bytes, false});
   }
-  return {work.told.data(), work.told.size()};
+  const UncountedCopies copies = {work.told.data(), work.told.size()};
+  begin_bulk_copy(bar, std::size_t{map.box_rows} * map.box_columns * kElement, copies,
+                  {"cp.async.bulk.tensor", site.file, site.line});
+  // What it finds there until they come, nobody has stored.
+  for (const UncountedCopy& copy : work.told) {
+    work.proxy.has_written(*current_block, copy.to, copy.bytes);
+  }
+  return copies;
 }
 
 UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* from_shared,
