@@ -17,6 +17,8 @@
 
 namespace cuda_cpu {
 
+struct UncountedCopies;
+
 /// A call in the program, for reports.
 struct PhaseCall {
   const char* name;  // "cuda::barrier::wait"; that of an mbarrier begins "mbarrier" or "cp.async"
@@ -51,7 +53,6 @@ void fence_phase_barriers();
 
 /// A bulk copy of so many bytes begins, in these pieces, for the phase that goes on. Where a piece
 /// reads less than it writes, zeros follow.
-struct UncountedCopies;
 void begin_bulk_copy(const void* object, std::size_t bytes, UncountedCopies pieces,
                      const PhaseCall& call);
 
