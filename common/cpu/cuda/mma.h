@@ -10,7 +10,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <type_traits>
 
@@ -94,39 +93,6 @@ struct MatrixPart {
   element_type x[num_elements];
 };
 
-CUDA_CPU_UNINSTRUMENTED inline unsigned matrix_lane() {
-  return static_cast<unsigned>(current_thread - current_block->threads) % 32;
-}
-
-/// The rules for the memory of a tile: the same for all lanes, 32 bytes aligned, rows or columns a
-/// multiple of 16 bytes apart. CUDA states the last rule for elements of 2 and 4 bytes.
-CUDA_CPU_UNINSTRUMENTED inline void check_matrix_memory(WarpOperation operation,
-                                                        const void* pointer, unsigned ldm,
-                                                        std::size_t element_size, const char* file,
-                                                        int line) {
-  char detail[128];
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (address % 32 != 0) {
-    std::snprintf(detail, sizeof(detail), "%s: %p is no multiple of 32", name_of(operation),
-                  pointer);
-    refuse_matrix("a matrix must begin at a multiple of 32 bytes", detail,
-                  "in shared memory: alignas(32), and tiles whose size is a multiple of 32 bytes",
-                  file, line);
-  }
-  if ((element_size == 2 || element_size == 4) && ldm * element_size % 16 != 0) {
-    std::snprintf(detail, sizeof(detail), "%s: ldm is %u elements of %zu bytes", name_of(operation),
-                  ldm, element_size);
-    refuse_matrix("rows of a matrix must be a multiple of 16 bytes apart", detail,
-                  "make ldm a multiple of 8 for __half, of 4 for float", file, line);
-  }
-  const std::uint64_t mine = address ^ static_cast<std::uint64_t>(ldm) << 48;
-  if (whole_warp_collective(operation, mine, file, line) == mine) return;
-  std::snprintf(detail, sizeof(detail), "%s: lane %u has %p with ldm %u, lane 0 others",
-                name_of(operation), matrix_lane(), pointer, ldm);
-  refuse_matrix("lanes of a warp name different matrices", detail,
-                "the pointer depends on the warp, never on the lane", file, line);
-}
-
 template <class Part>
 std::size_t matrix_offset(int i, unsigned lane, unsigned ldm, bool by_rows) {
   const unsigned element = static_cast<unsigned>(i) * 32 + lane;
@@ -139,7 +105,7 @@ template <class Part>
 void load_matrix(Part& part, const typename Part::element_type* from, unsigned ldm, bool by_rows,
                  const char* file, int line) {
   check_matrix_memory(WarpOperation::kMatrixLoad, from, ldm, sizeof(*from), file, line);
-  const unsigned lane = matrix_lane();
+  const unsigned lane = number_in_block() % 32;
   for (int i = 0; i < Part::num_elements; ++i) {
     part.x[i] = from[matrix_offset<Part>(i, lane, ldm, by_rows)];
   }
@@ -149,7 +115,7 @@ template <class Part>
 void store_matrix(typename Part::element_type* to, const Part& part, unsigned ldm, bool by_rows,
                   const char* file, int line) {
   check_matrix_memory(WarpOperation::kMatrixStore, to, ldm, sizeof(*to), file, line);
-  const unsigned lane = matrix_lane();
+  const unsigned lane = number_in_block() % 32;
   for (int i = 0; i < Part::num_elements; ++i) {
     to[matrix_offset<Part>(i, lane, ldm, by_rows)] = part.x[i];
   }
@@ -193,7 +159,7 @@ CUDA_CPU_UNINSTRUMENTED void multiply_matrices(D& d, const A& a, const B& b, con
           WarpOperation::kMatrixMultiply,
           static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&of_this_lane)), file,
           line)));
-  const unsigned lane = matrix_lane();
+  const unsigned lane = number_in_block() % 32;
   for (int i = 0; i < A::num_elements; ++i) {
     all->a[static_cast<unsigned>(i) * 32 + lane] = MatrixElement<AType>::value(a.x[i]);
   }

@@ -23,7 +23,7 @@
 #include "../engine/state/leaving.h"
 #include "../engine/state/observer.h"
 #include "../engine/state/settings.h"
-#include "../runtime/host_function.h"
+#include "../runtime/errors.h"
 #include "../runtime/work_queues.h"
 #include "findings.h"
 #include "host_uses.h"

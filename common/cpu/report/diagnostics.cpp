@@ -12,6 +12,8 @@
 #include <set>
 #include <utility>
 
+#include "../types/the_only.h"
+
 namespace cuda_cpu {
 namespace {
 
@@ -23,11 +25,6 @@ struct Printed {
   // The run fails unless the program itself ends with another status.
   std::atomic<bool> failed{false};
 };
-
-Printed& printed() {
-  static Printed* const p = new Printed;
-  return *p;
-}
 
 bool wants_colour() {
   const char* const unwanted = std::getenv("NO_COLOR");
@@ -111,9 +108,8 @@ std::string print(const Report& report) {
 
 int report(const Report& report) {
   consequences.report_begins();
-  Printed& p = printed();
   {
-    const std::lock_guard<std::mutex> lock(p.mutex);
+    const auto [p, lock] = locked<Printed>();
     if (!p.reported) {
       p.reported = true;
       p.last_text = print(report);
@@ -127,8 +123,7 @@ int report(const Report& report) {
 int misuse(Site site, int error, const std::string& headline, std::vector<std::string> details,
            std::vector<Report::Note> notes, const std::string& help) {
   const Report report{headline, site, {}, std::move(details), std::move(notes), help, error};
-  Printed& p = printed();
-  const std::lock_guard<std::mutex> lock(p.mutex);
+  const auto [p, lock] = locked<Printed>();
   p.last_text = text_of(report, false);
   // Reports after the first are often its consequences.
   if (!p.reported) {
@@ -142,15 +137,13 @@ int misuse(Site site, int error, const std::string& headline, std::vector<std::s
 }
 
 std::string finding(const Report& report) {
-  Printed& p = printed();
-  const std::lock_guard<std::mutex> lock(p.mutex);
+  const auto [p, lock] = locked<Printed>();
   p.failed = true;
   return print(report);
 }
 
 void say_note(Site site, const std::string& text, const std::string& help) {
-  Printed& p = printed();
-  const std::lock_guard<std::mutex> lock(p.mutex);
+  const auto [p, lock] = locked<Printed>();
   const bool has_place = is_known(site);
   if (has_place && !p.noted.insert(location_text(site)).second) return;
   print((has_place ? location_text(site) : "") + "note: " + text + '\n' +
@@ -158,14 +151,12 @@ void say_note(Site site, const std::string& text, const std::string& help) {
 }
 
 std::string last_report_text() {
-  Printed& p = printed();
-  const std::lock_guard<std::mutex> lock(p.mutex);
+  const auto [p, lock] = locked<Printed>();
   return p.last_text;
 }
 
 void reset_diagnostics(bool status_too) {
-  Printed& p = printed();
-  const std::lock_guard<std::mutex> lock(p.mutex);
+  const auto [p, lock] = locked<Printed>();
   p.reported = false;
   if (status_too) p.failed = false;
   p.misused.clear();
@@ -173,7 +164,7 @@ void reset_diagnostics(bool status_too) {
   consequences.all_is_forgotten(status_too);
 }
 
-extern "C" int cuda_cpu_has_failed() { return printed().failed ? 1 : 0; }
+extern "C" int cuda_cpu_has_failed() { return the_only<Printed>().failed ? 1 : 0; }
 
 void die(const char* format, ...) {
   char text[512];

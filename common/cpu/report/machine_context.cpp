@@ -18,6 +18,7 @@ Registers registers_of(void* context) {
 #if defined(__linux__) && defined(__x86_64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext.gregs[REG_RIP]);
   r.stack_pointer = static_cast<std::uintptr_t>(c->uc_mcontext.gregs[REG_RSP]);
+  r.return_address = reinterpret_cast<void**>(r.stack_pointer);
   r.knows_write = true;
   r.is_write = (c->uc_mcontext.gregs[REG_ERR] & 2) != 0;
   for (const int name : {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
@@ -27,6 +28,7 @@ Registers registers_of(void* context) {
 #elif defined(__linux__) && defined(__aarch64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext.pc);
   r.stack_pointer = c->uc_mcontext.sp;
+  r.return_address = reinterpret_cast<void**>(&c->uc_mcontext.regs[30]);
   for (const auto value : c->uc_mcontext.regs) r.general[r.count++] = value;
   // The operating system appends records; bit 6 of the one with the syndrome says whether it was a
   // write.
@@ -51,6 +53,7 @@ Registers registers_of(void* context) {
 #elif defined(__APPLE__) && defined(__x86_64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext->__ss.__rip);
   r.stack_pointer = c->uc_mcontext->__ss.__rsp;
+  r.return_address = reinterpret_cast<void**>(r.stack_pointer);
   r.knows_write = true;
   r.is_write = (c->uc_mcontext->__es.__err & 2) != 0;
   const auto& s = c->uc_mcontext->__ss;
@@ -61,6 +64,7 @@ Registers registers_of(void* context) {
 #elif defined(__APPLE__) && defined(__aarch64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext->__ss.__pc);
   r.stack_pointer = c->uc_mcontext->__ss.__sp;
+  r.return_address = reinterpret_cast<void**>(&c->uc_mcontext->__ss.__lr);
   r.knows_write = true;
   r.is_write = (c->uc_mcontext->__es.__esr & (1U << 6)) != 0;
   for (const auto value : c->uc_mcontext->__ss.__x) r.general[r.count++] = value;
@@ -68,22 +72,6 @@ Registers registers_of(void* context) {
   static_cast<void>(c);
 #endif
   return r;
-}
-
-const void* return_address(void* context) {
-  auto* const c = static_cast<ucontext_t*>(context);
-#if defined(__linux__) && defined(__x86_64__)
-  return *reinterpret_cast<void**>(c->uc_mcontext.gregs[REG_RSP]);
-#elif defined(__linux__) && defined(__aarch64__)
-  return reinterpret_cast<void*>(c->uc_mcontext.regs[30]);
-#elif defined(__APPLE__) && defined(__x86_64__)
-  return *reinterpret_cast<void**>(c->uc_mcontext->__ss.__rsp);
-#elif defined(__APPLE__) && defined(__aarch64__)
-  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__lr);
-#else
-  static_cast<void>(c);
-  return nullptr;
-#endif
 }
 
 }  // namespace cuda_cpu

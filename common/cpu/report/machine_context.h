@@ -11,15 +11,13 @@ struct Registers {
   std::uintptr_t stack_pointer;
   bool knows_write;
   bool is_write;
-  std::uintptr_t general[31];  ///< the first `count` of them
+  const void* const* return_address;  ///< where that of a function lies that was just entered
+  std::uintptr_t general[31];         ///< the first `count` of them
   int count;
 };
 
-/// Reads the third argument of a signal handler. Only this function and the next know its layout on
-/// each system and CPU.
+/// Reads the third argument of a signal handler. Only this function knows its layout on each system
+/// and CPU.
 Registers registers_of(void* context);
-
-/// The return address of a function that has just been entered.
-const void* return_address(void* context);
 
 }  // namespace cuda_cpu

@@ -73,21 +73,6 @@ bool find_freed(const char* call, const void* pointer, MemoryRange* range) {
          !range->is_heap && frees(call, range->space);
 }
 
-/// Host code may write to this memory too, so writes past its end are found only when it is freed.
-void look_at_slack(const MemoryRange& range, Site site) {
-  const char* where = "";
-  if (range.space == Space::kGlobal || !slack_is_damaged(range.base, &where)) return;
-  Report it;
-  it.headline =
-      format("something wrote %s memory from %s, found when it was freed", where, range.call);
-  it.site = site;
-  it.details.push_back(format("the allocation has %zu bytes", range.size));
-  it.notes.push_back(origin_note(range));
-  it.help = "make sanitize BACKEND=cpu names the line that wrote";
-  it.cuda_error = cudaErrorIllegalAddress;
-  report(it);
-}
-
 void give_back(const MemoryRange& range, Site site) {
   judge_transfers(range.base);
   release(range.base, site);
@@ -160,7 +145,9 @@ cudaError_t free_memory(const char* call, const Located<void*>& pointer) {
   if (const int error = is_of_one ? run_device(range.device) : run_all_streams()) {
     return finish(error);
   }
-  look_at_slack(range, pointer.site);
+  // Host code may write to other memory, too, so writes past its end are found only now.
+  Report damage;
+  if (!is_of_one && slack_is_damaged(range, pointer.site, &damage)) report(damage);
   give_back(range, pointer.site);
   return finish(sticky_error());
 }
@@ -251,8 +238,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Site site) {
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   CUDA_CPU_BEGIN_CALL();
   MemoryRange range;
-  if (flags == nullptr || !find_live_range(host, &range) ||
-      (range.space != Space::kHostPinned && range.space != Space::kHostRegistered)) {
+  if (flags == nullptr || !find_live_range(host, &range) || !is_of_host(range)) {
     return finish(cudaErrorInvalidValue);
   }
   *flags = range.host_flags | cudaHostAllocMapped;  // one address space: all of it is mapped

@@ -42,21 +42,20 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);
 }  // namespace cuda_cpu
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes, cuda_cpu::Site site = cuda_cpu::here()) {
+cudaError_t cudaMalloc(T** pointer, size_t bytes, CUDA_CPU_SITE) {
   return cuda_cpu::malloc_device(reinterpret_cast<void**>(pointer), bytes,
                                  cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
-                            cuda_cpu::Site site = cuda_cpu::here()) {
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream, CUDA_CPU_SITE) {
   return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, nullptr, stream,
                                     cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream, cuda_cpu::Site site = cuda_cpu::here()) {
+                                    cudaStream_t stream, CUDA_CPU_SITE) {
   return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, pool, stream,
                                     cuda_cpu::request_for<T>(site));
 }
@@ -64,34 +63,33 @@ cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t poo
 /// The same under another name.
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
-                            cuda_cpu::Site site = cuda_cpu::here()) {
+                            CUDA_CPU_SITE) {
   return cudaMallocFromPoolAsync(pointer, bytes, pool, stream, site);
 }
 
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal,
-                              cuda_cpu::Site site = cuda_cpu::here()) {
+                              CUDA_CPU_SITE) {
   return cuda_cpu::malloc_managed(reinterpret_cast<void**>(pointer), bytes, flags,
                                   cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
-                            cuda_cpu::Site site = cuda_cpu::here()) {
+                            CUDA_CPU_SITE) {
   return cuda_cpu::malloc_pitch(reinterpret_cast<void**>(pointer), pitch, width, height,
                                 cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned int flags = cudaHostAllocDefault,
-                           cuda_cpu::Site site = cuda_cpu::here()) {
+                           CUDA_CPU_SITE) {
   return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaMallocHost",
                               cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned int flags,
-                          cuda_cpu::Site site = cuda_cpu::here()) {
+cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned int flags, CUDA_CPU_SITE) {
   return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaHostAlloc",
                               cuda_cpu::request_for<T>(site));
 }
@@ -103,22 +101,18 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags)
 
 cudaError_t cudaFree(cuda_cpu::Located<void*> pointer);
 cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer);
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream,
-                          cuda_cpu::Site site = cuda_cpu::here());
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, CUDA_CPU_SITE);
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags,
-                             cuda_cpu::Site site = cuda_cpu::here());
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, CUDA_CPU_SITE);
 cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
-                                 unsigned int flags, cudaStream_t stream = nullptr,
-                                 cuda_cpu::Site site = cuda_cpu::here());
+                                 unsigned int flags, cudaStream_t stream = nullptr, CUDA_CPU_SITE);
 /// Where memory lies, or should, is a hint; on the CPU backend there is one memory.
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           cudaMemLocation location);
 /// The forms of CUDA 12: a device's number, or cudaCpuDeviceId.
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
-                                 cudaStream_t stream = nullptr,
-                                 cuda_cpu::Site site = cuda_cpu::here());
+                                 cudaStream_t stream = nullptr, CUDA_CPU_SITE);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);

@@ -15,6 +15,7 @@
 #include "../engine/memory/marked_pointers.h"
 #include "../engine/memory/memory.h"
 #include "../engine/memory/memory_notes.h"
+#include "../engine/state/leaving.h"
 #include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
 #include "contexts.h"
@@ -131,18 +132,16 @@ int check_side(const WorkLabel& label, const char* role, const Endpoint& endpoin
 }
 
 int report_copy_fault(const WorkLabel& label, const char* role, const void* fault) {
-  Report it;
-  it.headline = format("%s: the %s is not there", label.call, role);
-  it.site = label.site;
+  Report it = report_here(format("%s: the %s is not there", label.call, role), label.site,
+                          cudaErrorInvalidValue);
   MemoryRange range;
   if (find_range(fault, &range) && !range.live) {
     it.headline = format("%s: the %s was freed before the copy ran", label.call, role);
-    it.notes = {origin_note(range), freed_note(range)};
+    it.notes = notes_of(range);
   } else {
     it.details.push_back(format("address %p cannot be accessed", fault));
     it.help = "is the host pointer valid, and its buffer large enough?";
   }
-  it.cuda_error = cudaErrorInvalidValue;
   return report(it);
 }
 
@@ -183,12 +182,10 @@ void report_overlap(const WorkLabel& label, const Rows& rows) {
   const std::ptrdiff_t ahead = rows.destination - rows.source;
   const auto distance = static_cast<std::size_t>(ahead < 0 ? -ahead : ahead);
   if (rows.height != 1 || distance == 0 || distance >= rows.width) return;
-  Report it;
-  it.headline = format("%s: source and destination overlap", label.call);
-  it.site = label.site;
-  it.details = {format("%zu bytes of the %zu are in both", rows.width - distance, rows.width)};
-  it.help = "what arrives is undefined: copy by way of other memory";
-  finding(it);
+  finding(
+      report_here(format("%s: source and destination overlap", label.call), label.site, cudaSuccess,
+                  {format("%zu bytes of the %zu are in both", rows.width - distance, rows.width)},
+                  "what arrives is undefined: copy by way of other memory"));
 }
 
 /// The registered variable at `symbol`; an error when there is none.
@@ -219,13 +216,12 @@ int check_symbol_copy(const WorkLabel& label, const void* symbol, std::size_t by
       {{range.allocated, "declared here"}});
 }
 
-/// A plain copy is one row.
+}  // namespace
+
 cudaError_t copy_row(const char* call, Site site, void* destination, const void* source,
                      std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
   return copy_block(call, site, destination, bytes, source, bytes, bytes, 1, kind, stream, async);
 }
-
-}  // namespace
 
 cudaError_t copy_block(const char* call, Site site, void* destination,
                        std::size_t destination_pitch, const void* source, std::size_t source_pitch,

@@ -22,7 +22,6 @@
 #include "contexts.h"
 #include "errors.h"
 #include "functions.h"
-#include "host_function.h"
 #include "pools.h"
 #include "streams.h"
 #include "work_queues.h"

@@ -8,7 +8,6 @@
 #include "../engine/state/leaving.h"
 #include "../report/diagnostics.h"
 #include "contexts.h"
-#include "host_function.h"
 
 namespace cuda_cpu {
 namespace {
@@ -65,7 +64,7 @@ void set_sticky_error(int error) {
 }
 
 cudaError_t finish(int error) {
-  if (error != 0) last_error = error;
+  if (error != 0 && !in_driver_call) last_error = error;
   return static_cast<cudaError_t>(error);
 }
 
@@ -78,9 +77,8 @@ int begin_call() {
 
 int begin_query() {
   if (in_kernel()) {
-    Report it = report_here("runtime call from device code", {}, cudaErrorNotPermitted);
-    it.help = "only host code may call the CUDA runtime";
-    stop_grid(it);
+    stop_grid(report_here("runtime call from device code", {}, cudaErrorNotPermitted, {},
+                          "only host code may call the CUDA runtime"));
   }
   prepare_thread_for_faults();
   if (running_host_function) return cudaErrorNotPermitted;
@@ -91,9 +89,6 @@ void forget_explained() {
   unhandled -= explained;
   explained = 0;
 }
-
-KeepLastError::KeepLastError() : kept_(last_error) {}
-KeepLastError::~KeepLastError() { last_error = kept_; }
 
 }  // namespace cuda_cpu
 

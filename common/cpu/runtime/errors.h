@@ -31,18 +31,12 @@ int begin_query();
 /// The program asks for the error of a call that was explained, and so has handled it.
 void forget_explained();
 
-/// While it lives, calls leave alone what cudaGetLastError returns: those of the driver API are
-/// made of the runtime's.
-class KeepLastError {
- public:
-  KeepLastError();
-  ~KeepLastError();
-  KeepLastError(const KeepLastError&) = delete;
-  KeepLastError& operator=(const KeepLastError&) = delete;
+/// While the driver API makes its calls of the runtime's, which leave alone what cudaGetLastError
+/// returns.
+inline thread_local bool in_driver_call = false;
 
- private:
-  int kept_;
-};
+/// While the calling thread runs a cudaLaunchHostFunc function, which may not call the runtime.
+inline thread_local bool running_host_function = false;
 
 }  // namespace cuda_cpu
 

@@ -11,6 +11,7 @@
 #include "../engine/state/pages.h"
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
+#include "../types/the_only.h"
 #include "errors.h"
 
 namespace cuda_cpu {
@@ -31,14 +32,8 @@ struct AllFunctions {
   std::map<const void*, FunctionSettings> of;
 };
 
-AllFunctions& all_functions() {
-  static AllFunctions* const s = new AllFunctions;
-  return *s;
-}
-
 FunctionSettings settings_of(const void* function) {
-  AllFunctions& all = all_functions();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllFunctions>();
   return all.of[function];
 }
 
@@ -112,8 +107,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, KernelKey func
 cudaError_t cudaFuncSetAttribute(KernelKey function, cudaFuncAttribute attribute, int value) {
   CUDA_CPU_BEGIN_CALL();
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
-  AllFunctions& all = all_functions();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllFunctions>();
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || value > int{kSharedPerBlockOptIn}) return finish(cudaErrorInvalidValue);
     all.of[function].dynamic_shared = value;

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <set>
 
+#include "../types/the_only.h"
+
 namespace cuda_cpu {
 
 /// The objects of a type that there are.
@@ -42,11 +44,9 @@ class Handles {
   std::set<const void*> objects_;  // one type of set for all: it is compiled once
 };
 
-/// Never destroyed: the program may still call when it ends.
 template <class T>
 Handles<T>& handles() {
-  static auto* const all = new Handles<T>;
-  return *all;
+  return the_only<Handles<T>>();
 }
 
 }  // namespace cuda_cpu

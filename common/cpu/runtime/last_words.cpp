@@ -16,6 +16,7 @@
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "../report/text.h"
+#include "../types/the_only.h"
 #include "errors.h"
 #include "work_queues.h"
 
@@ -37,12 +38,6 @@ struct LastWords {
   std::mutex mutex;
   std::map<std::uintptr_t, std::array<Transfers, 3>> transfers;  // by allocation
 };
-
-// Never destroyed, like all memory of the backend.
-LastWords& last_words() {
-  static LastWords* const w = new LastWords;
-  return *w;
-}
 
 /// Whether something wrote the last element: what nobody wrote holds 0xff.
 bool is_written_to_the_end(std::uintptr_t base, const Transfers& transfers) {
@@ -82,8 +77,7 @@ void note_memory_left() {
 }
 
 void judge_all_transfers() {
-  LastWords& w = last_words();
-  const std::lock_guard<std::mutex> lock(w.mutex);
+  const auto [w, lock] = locked<LastWords>();
   for (const auto& [base, kinds] : w.transfers) judge(base, kinds);
   w.transfers.clear();
 }
@@ -118,8 +112,7 @@ void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer,
                    const char* call, Site site) {
   const std::size_t size = range.element_size;
   if (size <= 1 || range.size / size < kFewest) return;
-  LastWords& w = last_words();
-  const std::lock_guard<std::mutex> lock(w.mutex);
+  const auto [w, lock] = locked<LastWords>();
   Transfers& transfers = w.transfers[range.base][static_cast<std::size_t>(kind)];
   const bool is_short =
       reinterpret_cast<std::uintptr_t>(pointer) == range.base && bytes * size == range.size;
@@ -132,8 +125,7 @@ void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer,
 }
 
 void judge_transfers(std::uintptr_t base) {
-  LastWords& w = last_words();
-  const std::lock_guard<std::mutex> lock(w.mutex);
+  const auto [w, lock] = locked<LastWords>();
   const auto found = w.transfers.find(base);
   if (found == w.transfers.end()) return;
   judge(base, found->second);

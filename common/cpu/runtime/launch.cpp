@@ -10,6 +10,7 @@
 #include "../engine/memory/memory_notes.h"
 #include "../engine/scheduling/run_grid.h"
 #include "../engine/state/device_limits.h"
+#include "../engine/state/leaving.h"
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "../report/program_image.h"
@@ -245,47 +246,38 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
                              range.pool == nullptr && range.context != nullptr &&
                              range.context != context_rules.current();
   if (can_be_reached && is_aligned && !is_of_another && !is_out_of_reach) return true;
-  Report r;
-  r.site = {launched.file, launched.line};
+  const std::string argument = format("argument %zu, %p, ", position + 1, pointer);
+  Report r = report_here("", {launched.file, launched.line}, cudaErrorIllegalAddress);
   if (is_reference && !can_be_reached) {
     r.headline = format("a reference to the host's memory is passed to kernel '%s'", launched.name);
-    r.details.push_back(
-        format("argument %zu lies at %p, which is no address that kernels can reach", position + 1,
-               pointer));
+    r.details = {format("argument %zu lies at %p, which is no address that kernels can reach",
+                        position + 1, pointer)};
     r.help = "pass it by value, or refer to managed memory";
-    r.cuda_error = cudaErrorIllegalAddress;
   } else if (is_out_of_reach) {
     r.headline = format("memory of device %d is passed to kernel '%s' on device %d", range.device,
                         launched.name, current_device());
-    r.details.push_back(format("argument %zu, %p, was allocated while device %d was current",
-                               position + 1, pointer, range.device));
-    r.notes.push_back(origin_note(range));
+    r.details = {argument + format("was allocated while device %d was current", range.device)};
+    r.notes = {origin_note(range)};
     r.help =
         format("cudaSetDevice(%d) before the launch, a copy, or cudaDeviceEnablePeerAccess(%d, 0)",
                range.device, range.device);
-    r.cuda_error = cudaErrorIllegalAddress;
   } else if (is_of_another) {
     r.headline = format("memory of another context is passed to kernel '%s'", launched.name);
-    r.details.push_back(format("argument %zu, %p, was allocated while another context was current",
-                               position + 1, pointer));
-    r.details.push_back("no error is promised: an H200 lets such a kernel run to its end");
-    r.notes.push_back(origin_note(range));
+    r.details = {argument + "was allocated while another context was current",
+                 "no error is promised: an H200 lets such a kernel run to its end"};
+    r.notes = {origin_note(range)};
     r.help = "make the context current that owns the memory, or copy from one to the other";
-    r.cuda_error = cudaErrorIllegalAddress;
   } else if (can_be_reached) {
     r.headline = format("a misaligned pointer is passed to kernel '%s'", launched.name);
-    r.details.push_back(format("argument %zu, %p, is no multiple of %zu, the alignment of its type",
-                               position + 1, pointer, alignment));
+    r.details = {argument + format("is no multiple of %zu, the alignment of its type", alignment)};
     r.help = "check the offset of the pointer before the cast";
     r.cuda_error = cudaErrorMisalignedAddress;
   } else {
     r.headline = format("a host pointer is passed to kernel '%s'", launched.name);
-    r.details.push_back(
-        format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
+    r.details = {argument + "is no address that kernels can reach"};
     r.help =
         "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or "
         "cudaMallocManaged";
-    r.cuda_error = cudaErrorIllegalAddress;
   }
   finish(report(r));
   return false;

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "../report/diagnostics.h"
+#include "../types/the_only.h"
 
 namespace cuda_cpu {
 namespace {
@@ -14,15 +15,9 @@ struct Remembered {
   std::map<const void*, LaunchByAddress> launches;
 };
 
-Remembered& all_remembered() {
-  static Remembered* const all = new Remembered;
-  return *all;
-}
-
 /// How the kernel is launched; null if its type was not remembered.
 LaunchByAddress remembered(const void* kernel) {
-  Remembered& all = all_remembered();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<Remembered>();
   const auto found = all.launches.find(kernel);
   return found != all.launches.end() ? found->second : nullptr;
 }
@@ -30,8 +25,7 @@ LaunchByAddress remembered(const void* kernel) {
 }  // namespace
 
 void remember_kernel(const void* kernel, LaunchByAddress launch) {
-  Remembered& all = all_remembered();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<Remembered>();
   all.launches[kernel] = launch;
 }
 
@@ -87,23 +81,24 @@ cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, vo
 
 using namespace cuda_cpu;
 
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+cudaError_t cudaLaunchKernel(KernelAddress kernel, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes, cudaStream_t stream, Site site) {
-  return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel, arguments,
-                           "cudaLaunchKernel", site);
+  return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel.address,
+                           arguments, "cudaLaunchKernel", site);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes, cudaStream_t stream, Site site) {
+cudaError_t cudaLaunchCooperativeKernel(KernelAddress kernel, dim3 grid, dim3 block,
+                                        void** arguments, size_t dynamic_bytes, cudaStream_t stream,
+                                        Site site) {
   LaunchConfig config(grid, block, dynamic_bytes, stream);
   config.cooperative = true;
-  return launch_by_address(config, kernel, arguments, "cudaLaunchCooperativeKernel", site);
+  return launch_by_address(config, kernel.address, arguments, "cudaLaunchCooperativeKernel", site);
 }
 
-cudaError_t cudaLaunchKernelExC(LocatedConfig located, const void* kernel, void** arguments) {
+cudaError_t cudaLaunchKernelExC(LocatedConfig located, KernelAddress kernel, void** arguments) {
   CUDA_CPU_BEGIN_CALL();
   int error = 0;
   const LaunchConfig config = config_of(located, &error);
   if (error != 0) return finish(error);
-  return launch_by_address(config, kernel, arguments, "cudaLaunchKernelExC", located.site);
+  return launch_by_address(config, kernel.address, arguments, "cudaLaunchKernelExC", located.site);
 }

@@ -40,34 +40,25 @@ void* kernel_address(T* pointer) {
   return (void*)pointer;
 }
 
+/// A kernel's address, with which its type is remembered. By an address alone it was before, where
+/// the pre-pass made `(void*)kernel` tell: the type says how to read the arguments.
+struct KernelAddress {
+  const void* address;
+
+  KernelAddress(const void* known) : address(known) {}
+  template <class... Parameters>
+  KernelAddress(void (*kernel)(Parameters...)) : address(kernel_address(kernel)) {}
+};
+
 }  // namespace cuda_cpu
 
-/// The launches without `<<<>>>`; `arguments` holds the address of each. By an address alone they
-/// find what the pre-pass made `(void*)kernel` tell: the kernel's type, which says how to read the
-/// arguments.
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = cuda_cpu::here());
-
-template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = cuda_cpu::here()) {
-  return cudaLaunchKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments, dynamic_bytes,
-                          stream, site);
-}
-
-template <class... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+/// The launches without `<<<>>>`; `arguments` holds the address of each.
+cudaError_t cudaLaunchKernel(cuda_cpu::KernelAddress kernel, dim3 grid, dim3 block,
+                             void** arguments, size_t dynamic_bytes = 0,
+                             cudaStream_t stream = nullptr, CUDA_CPU_SITE);
+cudaError_t cudaLaunchCooperativeKernel(cuda_cpu::KernelAddress kernel, dim3 grid, dim3 block,
                                         void** arguments, size_t dynamic_bytes = 0,
-                                        cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = cuda_cpu::here()) {
-  return cudaLaunchCooperativeKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments,
-                                     dynamic_bytes, stream, site);
-}
+                                        cudaStream_t stream = nullptr, CUDA_CPU_SITE);
 
 struct cudaLaunchConfig_t {
   dim3 gridDim;
@@ -104,11 +95,5 @@ cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(P
       std::forward<Arguments>(arguments)...));
 }
 
-cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,
+cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, cuda_cpu::KernelAddress kernel,
                                 void** arguments);
-
-template <class... Parameters>
-cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
-                                void** arguments) {
-  return cudaLaunchKernelExC(located, cuda_cpu::kernel_address(kernel), arguments);
-}

@@ -9,6 +9,7 @@
 
 #include "../engine/state/device_limits.h"
 #include "../report/diagnostics.h"
+#include "../types/the_only.h"
 #include "contexts.h"
 #include "errors.h"
 
@@ -42,19 +43,14 @@ struct AllPools {
   }
 };
 
-AllPools& all_pools() {
-  static AllPools* const all = new AllPools;
-  return *all;
-}
-
 // These two want the mutex to be held.
 bool was_created(cudaMemPool_t pool) {
-  const std::vector<cudaMemPool_t>& created = all_pools().created;
+  const std::vector<cudaMemPool_t>& created = the_only<AllPools>().created;
   return std::find(created.begin(), created.end(), pool) != created.end();
 }
 
 bool exists(cudaMemPool_t pool) {
-  const auto& defaults = all_pools().default_pools;
+  const auto& defaults = the_only<AllPools>().default_pools;
   const bool is_default = std::any_of(std::begin(defaults), std::end(defaults),
                                       [&](const auto& one) { return &one == pool; });
   return is_default || (was_created(pool) && !pool->destroyed);
@@ -94,8 +90,7 @@ cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
   CUDA_CPU_BEGIN_CALL();
   if (pool == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllPools>();
   *pool = current ? all.current[device] : &all.default_pools[device];
   return cudaSuccess;
 }
@@ -103,8 +98,7 @@ cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
 }  // namespace
 
 int check_pool(cudaMemPool_t* pool, std::size_t bytes, Site site) {
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllPools>();
   if (*pool == nullptr) *pool = all.current[current_device()];
   if (!exists(*pool)) {
     return was_created(*pool) ? explain_destroyed(site, *pool) : cudaErrorInvalidValue;
@@ -114,20 +108,19 @@ int check_pool(cudaMemPool_t* pool, std::size_t bytes, Site site) {
 }
 
 void take_from_pool(cudaMemPool_t pool, std::size_t bytes) {
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   pool->used += bytes;
   if (pool->most_used < pool->used) pool->most_used = pool->used;
 }
 
 void return_to_pool(cudaMemPool_t pool, std::size_t bytes) {
   if (pool == nullptr) return;
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   pool->used -= bytes;
 }
 
 void forget_pools() {
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllPools>();
   for (cudaMemPool_t pool : all.created) {
     if (pool->device == current_device()) pool->destroyed = true;
   }
@@ -149,8 +142,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllPools>();
   if (!exists(pool) || pool->device != device) return finish(cudaErrorInvalidValue);
   all.current[device] = pool;
   return cudaSuccess;
@@ -174,8 +166,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
         site, cudaErrorNotSupported, "cudaMemPoolCreate of a pool that is not supported",
         {"the CPU backend has pools of the device's own memory, without handles to share it"}));
   }
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllPools>();
   *pool = new CUmemPoolHandle_st;
   (*pool)->limit = properties->maxSize;
   (*pool)->device = location.id;
@@ -186,8 +177,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 /// What was taken from the pool stays until it is freed.
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [all, lock] = locked<AllPools>();
   if (!was_created(pool)) return finish(cudaErrorInvalidValue);
   if (pool->destroyed) return finish(explain_destroyed(site, pool));
   pool->destroyed = true;
@@ -199,7 +189,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, Site site) {
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   CUDA_CPU_BEGIN_CALL();
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   if (!exists(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
   if (int* const flag = flag_of(pool, attribute)) {
     *flag = *static_cast<const int*>(value) != 0;  // nothing is kept, so nothing is reused
@@ -216,7 +206,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   CUDA_CPU_BEGIN_CALL();
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   if (!exists(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
   if (const int* const flag = flag_of(pool, attribute)) {
     *static_cast<int*>(value) = *flag;
@@ -230,13 +220,13 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
   CUDA_CPU_BEGIN_CALL();
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   return finish(exists(pool) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
   CUDA_CPU_BEGIN_CALL();
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   if (!exists(pool) || (list == nullptr && count > 0)) return finish(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; ++i) {
     if (!is_a_device(list[i].location)) return finish(cudaErrorInvalidDevice);
@@ -251,7 +241,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
   CUDA_CPU_BEGIN_CALL();
-  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllPools>().mutex);
   if (flags == nullptr || location == nullptr || !exists(pool)) {
     return finish(cudaErrorInvalidValue);
   }

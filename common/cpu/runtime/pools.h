@@ -28,8 +28,8 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties,
-                              cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, cuda_cpu::Site site = cuda_cpu::here());
+                              CUDA_CPU_SITE);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, CUDA_CPU_SITE);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);

@@ -15,10 +15,10 @@
 #include "../engine/state/observer.h"
 #include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
+#include "../types/the_only.h"
 #include "capture.h"
 #include "contexts.h"
 #include "errors.h"
-#include "host_function.h"
 #include "rendezvous.h"
 
 namespace cuda_cpu {
@@ -66,11 +66,6 @@ struct AllStreams {
     }
   }
 };
-
-AllStreams& all_streams() {
-  static AllStreams* const s = new AllStreams;
-  return *s;
-}
 
 /// Only the race detector asks for the order of streams.
 bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
@@ -253,7 +248,7 @@ std::shared_ptr<Moment> awaited_rendezvous(const AllStreams& s, Need& need) {
 }
 
 int run_needed(Need need, bool is_asked_for = true) {
-  AllStreams& s = all_streams();
+  AllStreams& s = the_only<AllStreams>();
   std::unique_lock<std::recursive_mutex> one(s.running);
   rendezvous_rules.proceed();  // other processes may wait for that
   std::unique_lock<std::mutex> lock(s.mutex);
@@ -330,8 +325,7 @@ int run_needed(Need need, bool is_asked_for = true) {
 /// Runs what is needed; then the host knows it.
 int wait_for_need(Need need, const StreamOrder& learned) {
   const int error = run_needed(std::move(need));
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   host_learns(s, learned);
   return error;
 }
@@ -359,11 +353,20 @@ StreamOrder known_to_waiter(const AllStreams& s, const CUstream_st& stream) {
   return known;
 }
 
-/// All that waits; `s.mutex` is held.
-Need everything(AllStreams& s) {
+/// Runs all that waits in the streams that are meant.
+template <class Condition>
+int run_those(Condition is_meant) {
   Need need;
-  for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
-  return need;
+  StreamOrder learned;
+  {
+    const auto [s, lock] = locked<AllStreams>();
+    for (CUstream_st* const stream : s.streams) {
+      if (!is_meant(*stream)) continue;
+      need[stream] = stream->last();
+      learned.learn(stream->ended);
+    }
+  }
+  return wait_for_need(std::move(need), learned);
 }
 
 /// What runs beside a host that asks for nothing: the first host function and what comes before it;
@@ -381,7 +384,7 @@ const Work* next_beside_host(const AllStreams& s) {
 
 /// Looks now and then whether work waits and the host has put on or run none since.
 [[noreturn]] void look_on() {
-  AllStreams& s = all_streams();
+  AllStreams& s = the_only<AllStreams>();
   std::uint64_t seen = 0;
   bool is_hasty = false;  // the host has waited for a host function before
   auto pause = kHostPatience / kLooks;
@@ -404,41 +407,40 @@ const Work* next_beside_host(const AllStreams& s) {
 
 }  // namespace
 
-const Work* running_work() { return all_streams().runs; }
+const Work* running_work() { return the_only<AllStreams>().runs; }
 
 void reach_rendezvous(Moment& moment) {
-  const std::lock_guard<std::mutex> lock(all_streams().mutex);
+  const std::lock_guard<std::mutex> lock(the_only<AllStreams>().mutex);
   reach(moment, std::chrono::steady_clock::now());
 }
 
-std::uint64_t host_time() { return all_streams().sequence; }
-std::uint64_t host_goes_on() { return ++all_streams().sequence; }
-std::uint64_t host_caught_up() { return all_streams().host_caught_up; }
+std::uint64_t host_time() { return the_only<AllStreams>().sequence; }
+std::uint64_t host_goes_on() { return ++the_only<AllStreams>().sequence; }
+std::uint64_t host_caught_up() { return the_only<AllStreams>().host_caught_up; }
 
-std::uint64_t latest_unasked() { return all_streams().latest_unasked; }
+std::uint64_t latest_unasked() { return the_only<AllStreams>().latest_unasked; }
 
 StreamOrder host_knows() {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   return s.host;
 }
 
 bool when_nothing_runs(const std::function<void()>& use) {
-  const std::unique_lock<std::recursive_mutex> one(all_streams().running, std::try_to_lock);
+  const std::unique_lock<std::recursive_mutex> one(the_only<AllStreams>().running,
+                                                   std::try_to_lock);
   if (one.owns_lock()) use();
   return one.owns_lock();
 }
 
 void host_hears_of(const Work& work) {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   StreamOrder heard = work.knows;
   heard.learn(work.stream, work.sequence);
   host_learns(s, heard);
 }
 
 CUstream_st* find_stream(CUstream_st* handle) {
-  AllStreams& s = all_streams();
+  AllStreams& s = the_only<AllStreams>();
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
   if (number <= 1) return &s.default_streams[current_device()];
   if (number == 2) {
@@ -452,8 +454,7 @@ CUstream_st* find_stream(CUstream_st* handle) {
 }
 
 CUstream_st* create_stream(unsigned flags, int priority) {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   auto* const stream = new CUstream_st;
   s.created.push_back(stream);
   stream->flags = flags;
@@ -466,10 +467,9 @@ CUstream_st* create_stream(unsigned flags, int priority) {
 }
 
 bool destroy_stream(CUstream_st* handle) {
-  AllStreams& s = all_streams();
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr || stream->is_default) return false;
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   stream->destroyed = true;
   if (stream->queue.empty() && !stream->running) {
     s.streams.erase(std::find(s.streams.begin(), s.streams.end(), stream));
@@ -478,7 +478,6 @@ bool destroy_stream(CUstream_st* handle) {
 }
 
 int submit(CUstream_st* handle, Work work, bool wait) {
-  AllStreams& s = all_streams();
   if (sticky_error() != 0) return sticky_error();
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
@@ -487,7 +486,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   Need need;
   StreamOrder learned;
   {
-    const std::lock_guard<std::mutex> lock(s.mutex);
+    const auto [s, lock] = locked<AllStreams>();
     const std::uint64_t sequence = ++s.sequence;
     work.stream = stream;
     work.sequence = sequence;
@@ -521,53 +520,30 @@ int submit(CUstream_st* handle, Work work, bool wait) {
 }
 
 int run_all_streams() {
-  AllStreams& s = all_streams();
   Need need;
   StreamOrder learned;
   {
-    const std::lock_guard<std::mutex> lock(s.mutex);
+    const auto [s, lock] = locked<AllStreams>();
     learned.learn_all(s.sequence);
-    need = everything(s);
+    for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
   }
   return wait_for_need(std::move(need), learned);
 }
 
 int run_device(int device) {
   if (device_count() == 1) return run_all_streams();
-  AllStreams& s = all_streams();
-  Need need;
-  StreamOrder learned;
-  {
-    const std::lock_guard<std::mutex> lock(s.mutex);
-    for (CUstream_st* const stream : s.streams) {
-      if (stream->device != device) continue;
-      need[stream] = stream->last();
-      learned.learn(stream->ended);
-    }
-  }
-  return wait_for_need(std::move(need), learned);
+  return run_those([=](const CUstream_st& stream) { return stream.device == device; });
 }
 
 int run_stream(CUstream_st* handle) {
-  AllStreams& s = all_streams();
-  CUstream_st* const stream = find_stream(handle);
+  const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  Need need;
-  StreamOrder learned;
-  {
-    const std::lock_guard<std::mutex> lock(s.mutex);
-    learned = known_to_waiter(s, *stream);
-    for (CUstream_st* const other : s.streams) {
-      if (is_waited_for(*other, *stream)) need[other] = other->last();
-    }
-  }
-  return wait_for_need(std::move(need), learned);
+  return run_those([=](const CUstream_st& other) { return is_waited_for(other, *stream); });
 }
 
 int query_stream(CUstream_st* stream) {
-  AllStreams& s = all_streams();
   {
-    const std::lock_guard<std::mutex> lock(s.mutex);
+    const auto [s, lock] = locked<AllStreams>();
     bool is_idle = true;
     std::uint64_t last = 0;
     for (const CUstream_st* const other : s.streams) {
@@ -590,8 +566,7 @@ bool is_captured(CUstream_st* handle) {
 }
 
 bool is_done(const Moment& moment) {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   if (moment.done) host_learns(s, moment.ended);
   return moment.done;
 }
@@ -601,8 +576,7 @@ int run_until(const Moment& moment) {
 }
 
 void note_unfinished_work() {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   // What runs beside the host has not ended, either.
   const Work* first = s.runs != nullptr && !running_host_function ? s.runs : nullptr;
   std::size_t count = first != nullptr ? 1 : 0;
@@ -621,8 +595,7 @@ void note_unfinished_work() {
 }
 
 void destroy_streams_of(int device, const CUctx_st* context) {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<AllStreams>();
   for (CUstream_st* const stream : s.created) {
     if (stream->device == device && stream->context == context) stream->destroyed = true;
   }

@@ -4,8 +4,10 @@
 
 #include "vector_types.h"
 
-/// The last parameters of a function of device code: the line of the program that calls it.
+/// The last parameters of a function of device code: the line of the program that calls it. And the
+/// last one of a function of the host.
 #define CUDA_CPU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define CUDA_CPU_SITE cuda_cpu::Site site = cuda_cpu::here()
 
 namespace cuda_cpu {
 
@@ -42,7 +44,6 @@ struct Where {
   LaunchedKernel kernel;
   dim3 grid, block_dim;
   uint3 block, thread;
-  unsigned linear_thread, lane, warp;
 };
 
 }  // namespace cuda_cpu

@@ -13,6 +13,7 @@
 #include "../../report/diagnostics.h"
 #include "../../report/source_lines.h"
 #include "../../types/error_codes.h"
+#include "../../types/the_only.h"
 #include "../memory/memory.h"
 #include "../memory/memory_notes.h"
 #include "../state/current.h"
@@ -31,12 +32,6 @@ struct DeviceHeap {
 // So many blocks have a guard page each; a process may not have many more pieces of memory.
 constexpr std::size_t kGuardedBlocks = 8192;
 
-// Never destroyed, like all memory of the backend.
-DeviceHeap& device_heap() {
-  static DeviceHeap* const heap = new DeviceHeap;
-  return *heap;
-}
-
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line,
                                  const char* function) {
   if (!in_kernel()) {
@@ -52,8 +47,7 @@ DeviceHeap& device_heap() {
 std::atomic<std::size_t> device_heap_bytes{std::size_t{8} << 20};
 
 void* device_malloc(std::size_t bytes, Site site, const char* call) {
-  DeviceHeap& heap = device_heap();
-  const std::lock_guard<std::mutex> lock(heap.mutex);
+  const auto [heap, lock] = locked<DeviceHeap>();
   if (heap.used + bytes > device_heap_bytes) return nullptr;
   AllocationRequest request;
   request.size = bytes;
@@ -80,21 +74,15 @@ void device_free(void* pointer, Site site, const void* caller) {
     Report it =
         report_here(is_known ? "double free in device code" : "free in device code of other memory",
                     caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress);
-    if (is_known) it.notes = {origin_note(range), freed_note(range)};
+    if (is_known) it.notes = notes_of(range);
     stop_grid(it);
   }
-  const char* where = "";
-  if (is_device_address(pointer) && slack_is_damaged(base, &where)) {
-    Report it = report_here(
-        format("something wrote %s memory from %s, found when it was freed", where, range.call),
-        caller == nullptr ? site : source_site_of(caller), cudaErrorIllegalAddress,
-        {format("the allocation has %zu bytes", range.size)},
-        "guard the index; make sanitize BACKEND=cpu names the line that wrote");
-    it.notes = {origin_note(range)};
-    stop_grid(it);
+  Report damage;
+  if (is_device_address(pointer) && slack_is_damaged(range, site, &damage)) {
+    if (caller != nullptr) damage.site = source_site_of(caller);
+    stop_grid(damage);
   }
-  DeviceHeap& heap = device_heap();
-  const std::lock_guard<std::mutex> lock(heap.mutex);
+  const auto [heap, lock] = locked<DeviceHeap>();
   heap.used -= range.size;
   --heap.blocks;
   if (is_device_address(pointer)) return release(base, site);

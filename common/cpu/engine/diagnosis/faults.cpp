@@ -91,7 +91,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* found) {
 
 /// Takes the frames from the fault outwards. Fibers end in frames that no unwinder knows; a fault
 /// there ends the walk.
-void take_backtrace(const Registers& registers, void* context) {
+void take_backtrace(const Registers& registers) {
   backtrace.count = 0;
   backtrace.pcs[backtrace.count++] = registers.pc;
   backtrace.stack_pointer = registers.stack_pointer;
@@ -104,7 +104,7 @@ void take_backtrace(const Registers& registers, void* context) {
   // A call of a bad address leaves no frame to unwind, only the return address. The unwinder may
   // have read at the bad address, and not come back.
   if (backtrace.count == 1 && !is_in_program(registers.pc)) {
-    guarded([&] { backtrace.pcs[backtrace.count++] = return_address(context); }, &end);
+    guarded([&] { backtrace.pcs[backtrace.count++] = *registers.return_address; }, &end);
   }
 }
 
@@ -128,11 +128,6 @@ const char* verb(const Fault& fault) {
   return fault.is_write ? "write" : "read";
 }
 
-void add_origin(const MemoryRange& range, Report* report) {
-  report->notes.push_back(origin_note(range));
-  if (!range.live) report->notes.push_back(freed_note(range));
-}
-
 std::string bytes_text(std::size_t count) {
   return format("%zu byte%s", count, count == 1 ? "" : "s");
 }
@@ -154,7 +149,7 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
     details.push_back(format("the address is byte %zu of ", address - range.base) + memory);
     report->help = format("cudaDeviceEnablePeerAccess(%d, 0) while device %d is current, or a copy",
                           range.device, device);
-    add_origin(range, report);
+    report->notes = notes_of(range);
     return true;
   }
   if (inside && range.live) return false;
@@ -194,7 +189,7 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
     }
     report->help = "the index is negative, or an unsigned one wrapped below 0";
   }
-  add_origin(range, report);
+  report->notes = notes_of(range);
   return true;
 }
 
@@ -382,7 +377,7 @@ void explain_host_memory(const Fault& fault, Report* report) {
       it.details.push_back(format("the address is byte %zu of an allocation of %s",
                                   address - range.base, size_text(range).c_str()));
     }
-    if (known) add_origin(range, &it);
+    if (known) it.notes = notes_of(range);
     it.help =
         "a device pointer means nothing on the host; copy with cudaMemcpy, and launch a kernel "
         "with <<<grid, block>>>";
@@ -432,7 +427,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   if (!sent && (in_kernel() || (memory_fault && (ours || !others)))) {
     backtrace.general_protection = memory_fault && gave_no_address(*info);
     look_for_mark(fault, registers);
-    take_backtrace(registers, context);
+    take_backtrace(registers);
     if (in_kernel()) {
       if (inside_library_call()) {
         report_kernel_fault(fault, where());

@@ -274,9 +274,9 @@ int report_no_progress(const Worker* worker) {
       "run? (CUDA_CPU_TIMEOUT=SECONDS, 0 for none)");
   // If the current thread does not spin, its block waits for others that never come.
   for (const Group& group : groups) {
-    const auto current = static_cast<unsigned>(current_thread - block->threads);
-    if (std::binary_search(group.threads.begin(), group.threads.end(), current))
+    if (std::binary_search(group.threads.begin(), group.threads.end(), number_in_block())) {
       r.site = group.site;
+    }
   }
   for (const Group& group : groups_of(block)) groups.push_back(group);
   if (r.site.file == nullptr && !groups.empty()) r.site = groups.front().site;

@@ -17,6 +17,7 @@
 #include "../../report/machine_context.h"
 #include "../../report/program_image.h"
 #include "../../types/error_codes.h"
+#include "../../types/the_only.h"
 #include "../state/current.h"
 #include "../state/leaving.h"
 #include "../state/observer.h"
@@ -151,7 +152,7 @@ class Watchdog {
       lock.lock();
       now += all_wait() ? took : used;
       worked += used;
-      if (observer != nullptr && observer->time_passes != nullptr && !workers_.empty()) {
+      if (observer != nullptr && !workers_.empty()) {
         observer->time_passes(std::chrono::duration<double>(now).count());
       }
       if (changed(&Worker::ended, &ended) || !any_interruptible()) {
@@ -197,17 +198,12 @@ class Watchdog {
   std::vector<Worker*> workers_;
 };
 
-Watchdog& watchdog() {
-  static Watchdog& dog = *new Watchdog;  // leaked: its thread outlives main
-  return dog;
-}
-
 }  // namespace
 
 double barrier_timeout_seconds() { return kBarrierPatience * timeout_seconds(); }
 
-void watch(Worker* worker) { watchdog().add(worker); }
+void watch(Worker* worker) { the_only<Watchdog>().add(worker); }
 
-void unwatch(Worker* worker) { watchdog().remove(worker); }
+void unwatch(Worker* worker) { the_only<Watchdog>().remove(worker); }
 
 }  // namespace cuda_cpu

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "async_copies.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "../../report/diagnostics.h"
@@ -19,11 +18,7 @@
 namespace cuda_cpu {
 
 CopyQueue& copy_queue_of(Block* block, const Thread* thread) {
-  if (block->copy_queues == nullptr) {
-    block->copy_queues =
-        static_cast<CopyQueue*>(std::calloc(kMaxThreadsPerBlock, sizeof(CopyQueue)));
-    if (block->copy_queues == nullptr) die("out of memory for asynchronous copies");
-  }
+  if (block->copy_queues == nullptr) block->copy_queues = new CopyQueue[kMaxThreadsPerBlock];
   return block->copy_queues[thread - block->threads];
 }
 
@@ -108,7 +103,7 @@ void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Sit
   AsyncCopy copy = begin_unmade_copy(to, from, bytes, zeros, site);
   CopyQueue& queue = copy_queue_of(current_block, current_thread);
   copy.group = queue.groups;
-  queue.put(copy);
+  queue.copies.push_back(copy);
 }
 
 }  // namespace
@@ -118,12 +113,11 @@ AsyncCopy begin_unmade_copy(void* to, const void* from, std::size_t bytes, std::
   if (bytes > zeros) touch(from, bytes - zeros);
   std::memset(to, kPoison, bytes);
   ++current_block->copies_under_way;
-  const auto thread = static_cast<std::uint32_t>(current_thread - current_block->threads);
   return AsyncCopy{static_cast<char*>(to),
                    static_cast<const char*>(from),
                    static_cast<std::uint32_t>(bytes),
                    static_cast<std::uint32_t>(zeros),
-                   thread,
+                   number_in_block(),
                    0,
                    site};
 }
@@ -160,18 +154,15 @@ void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
       {format("%zu bytes are no multiple of the %zu that the program names", bytes, alignment)}));
 }
 
-void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
-  const AsyncCopy& copy = queue->copies[queue->first];
+void make_first_copy(Block* block, AsyncCopies* copies, const void* barrier) {
+  const AsyncCopy copy = copies->front();
   if (!is_all_poison(copy.to, copy.to + copy.bytes)) stop_written(copy);
   if (copy.read() > 0) std::memcpy(copy.to, copy.from, copy.read());  // from may be null
   std::memset(copy.to + copy.read(), 0, copy.zeros);
   if (copy.is_bulk && bulk_piece_has_come != nullptr) bulk_piece_has_come(block, copy);
-  if (block->observation != nullptr && observer->copy_arrives != nullptr) {
-    observer->copy_arrives(*block, copy, barrier);
-  }
-  ++queue->first;
+  if (block->observation != nullptr) observer->copy_arrives(*block, copy, barrier);
+  copies->pop_front();
   --block->copies_under_way;
-  if (queue->empty()) queue->clear();
 }
 
 void commit_async_copies() {
@@ -186,15 +177,15 @@ void wait_for_async_copies(std::size_t left) {
   Block* const block = current_block;
   if (block->copies_under_way == 0 || block->copy_queues == nullptr) return;
   CopyQueue& queue = copy_queue_of(block, current_thread);
-  while (!queue.empty() && queue.groups - queue.copies[queue.first].group > left) {
-    make_first_copy(block, &queue, nullptr);
+  while (!queue.copies.empty() && queue.groups - queue.copies.front().group > left) {
+    make_first_copy(block, &queue.copies, nullptr);
   }
 }
 
 void begin_async_copies(Block* block) {
   if (block->copies_under_way == 0) return;
   for (unsigned i = 0; block->copy_queues != nullptr && i < kMaxThreadsPerBlock; ++i) {
-    block->copy_queues[i].clear();
+    block->copy_queues[i].copies.clear();
   }
   block->copies_under_way = 0;
 }
@@ -203,18 +194,15 @@ int finish_async_copies(Block* block) {
   if (block->copies_under_way == 0) return 0;
   const AsyncCopy* found = nullptr;       // of the first thread
   const PhaseBarrier* barrier = nullptr;  // whose phase it belongs to
-  bool is_open = false;
-  const auto look_at = [&](const CopyQueue& queue, const PhaseBarrier* of) {
-    for (std::uint32_t i = queue.first; i < queue.end; ++i) {
-      const AsyncCopy& copy = queue.copies[i];
+  const auto look_at = [&](const AsyncCopies& copies, const PhaseBarrier* of) {
+    for (const AsyncCopy& copy : copies) {
       if (found != nullptr && found->thread <= copy.thread) continue;
       found = &copy;
       barrier = of;
-      is_open = of == nullptr && copy.group == queue.groups;
     }
   };
   for (unsigned i = 0; block->copy_queues != nullptr && i < block->count; ++i) {
-    look_at(block->copy_queues[i], nullptr);
+    look_at(block->copy_queues[i].copies, nullptr);
   }
   for (unsigned i = 0; i < block->phase_barrier_count; ++i) {
     look_at(block->phase_barriers[i]->copies, block->phase_barriers[i]);
@@ -239,7 +227,7 @@ int finish_async_copies(Block* block) {
                           block->copies_under_way)},
                   help);
   it.where = where_is(block, &block->threads[found->thread]);
-  if (is_open) {
+  if (barrier == nullptr && found->group == block->copy_queues[found->thread].groups) {
     it.details.push_back("it is in no commit group: no commit follows it, so no wait is for it");
   }
   return report(it);

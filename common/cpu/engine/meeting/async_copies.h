@@ -18,8 +18,8 @@ namespace cuda_cpu {
 /// The queue of a thread.
 CopyQueue& copy_queue_of(Block* block, const Thread* thread);
 
-/// Makes the first copy of a queue, and tells the observer. `barrier`: whose phase it belonged to.
-void make_first_copy(Block* block, CopyQueue* queue, const void* barrier);
+/// Makes the first of these copies, and tells the observer. `barrier`: whose phase it belonged to.
+void make_first_copy(Block* block, AsyncCopies* copies, const void* barrier);
 
 /// Told, if somebody wants to know, when a piece of a bulk copy has come.
 inline void (*bulk_piece_has_come)(Block* block, const AsyncCopy& copy) = nullptr;

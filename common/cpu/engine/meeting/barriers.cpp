@@ -7,7 +7,6 @@
 #include "../../types/error_codes.h"
 #include "../diagnosis/stuck.h"
 #include "../scheduling/resident_blocks.h"
-#include "../scheduling/rounds.h"
 #include "../scheduling/scheduler.h"
 #include "../state/block.h"
 #include "../state/current.h"
@@ -132,9 +131,7 @@ void grid_sync(const char* file, int line, std::uint8_t which) {
         "grid barrier in a launch that is not cooperative", {file, line}, cudaErrorLaunchFailure,
         {}, "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together"));
   }
-  if (block->observation != nullptr && observer->thread_meets != nullptr) {
-    observer->thread_meets(*block, ~0u);
-  }
+  if (block->observation != nullptr) observer->thread_meets(*block, ~0u);
   self->begin_wait(Wait::kGrid, &grid->epoch, __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE), file,
                    line);
   self->which = which;
@@ -144,7 +141,7 @@ void grid_sync(const char* file, int line, std::uint8_t which) {
     ++current_worker->barriers;
     if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {
       grid->blocks_arrived.store(0);
-      if (grid->observed && observer->grid_barrier_opens != nullptr) observer->grid_barrier_opens();
+      if (grid->observed) observer->grid_barrier_opens();
       __atomic_fetch_add(&grid->epoch, 1, __ATOMIC_RELEASE);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "phase_barriers.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -33,9 +34,12 @@ constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
 constexpr std::size_t kMostThreadsOfTile = 512;
 
 [[noreturn]] void refuse(std::string headline, const PhaseCall& call,
-                         std::vector<std::string> details, std::string help) {
-  stop_grid(report_here(std::move(headline), {call.file, call.line}, cudaErrorLaunchFailure,
-                        std::move(details), std::move(help)));
+                         std::vector<std::string> details, std::string help,
+                         const PhaseBarrier* barrier = nullptr) {
+  Report it = report_here(std::move(headline), {call.file, call.line}, cudaErrorLaunchFailure,
+                          std::move(details), std::move(help));
+  if (barrier != nullptr) it.notes = {{barrier->made, "initialised here"}};
+  stop_grid(it);
 }
 
 bool is_of_mbarrier(const PhaseCall& call) {
@@ -100,43 +104,34 @@ void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCa
 void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   Block* const block = current_block;
   if (beyond(*barrier, phase) == 1) barrier->is_heard = true;
-  CopyQueue& copies = barrier->copies;
-  while (!copies.empty() &&
-         static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
+  AsyncCopies& copies = barrier->copies;
+  while (!copies.empty() && static_cast<std::int32_t>(copies.front().group - phase) <= 0) {
     make_first_copy(block, &copies, barrier->object);
   }
-  if (block->observation != nullptr && observer->phase_is_passed != nullptr) {
-    observer->phase_is_passed(*block, barrier->object, phase);
-  }
+  if (block->observation != nullptr) observer->phase_is_passed(*block, barrier->object, phase);
 }
 
 [[noreturn]] void refuse_bytes(const PhaseBarrier& barrier, const PhaseCall& call) {
-  Report it = report_here(
-      "more bytes are copied for an mbarrier than it expects", {call.file, call.line},
-      cudaErrorLaunchFailure,
-      {format(
-          "phase %u: all arrivals have come, and copies bring %lld bytes more than those expect",
-          barrier.phase, static_cast<long long>(-barrier.bytes))},
-      "mbarrier_expect names the bytes of all copies of the phase: those of whole tiles, also "
-      "where "
-      "they lie outside of the matrix");
-  it.notes.push_back({barrier.made, "initialised here"});
-  stop_grid(it);
+  refuse("more bytes are copied for an mbarrier than it expects", call,
+         {format(
+             "phase %u: all arrivals have come, and copies bring %lld bytes more than those expect",
+             barrier.phase, static_cast<long long>(-barrier.bytes))},
+         "mbarrier_expect names the bytes of all copies of the phase: those of whole tiles, also "
+         "where they lie outside of the matrix",
+         &barrier);
 }
 
 /// PTX: before anybody arrives in a phase, a wait for the one before has to be over. Who waits for
 /// a parity cannot tell a phase from the second one after it. A thread that still waits when a
 /// phase ends has heard of it here; what is done too early then is a race, if it does harm.
 [[noreturn]] void refuse_unheard(const PhaseBarrier& barrier, const PhaseCall& call) {
-  Report it = report_here(
-      "arrival in an mbarrier's next phase before anybody has waited for the last one",
-      {call.file, call.line}, cudaErrorLaunchFailure,
+  refuse(
+      "arrival in an mbarrier's next phase before anybody has waited for the last one", call,
       {format("phase %u has ended after the %u arrivals that it expects, and no thread has waited "
               "for that",
               barrier.phase - 1, barrier.expected)},
-      "arrive as often as mbarrier_init says, and again when a thread has waited for that phase");
-  it.notes.push_back({barrier.made, "initialised here"});
-  stop_grid(it);
+      "arrive as often as mbarrier_init says, and again when a thread has waited for that phase",
+      &barrier);
 }
 
 /// Ends the phase if nothing is missing. While nobody waits the copies of an mbarrier's phase have
@@ -157,9 +152,7 @@ std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops,
                      const PhaseCall& call) {
   Block* const block = current_block;
   const std::uint32_t phase = barrier->phase;
-  if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
-    observer->phase_is_reached(*block, barrier->object, phase);
-  }
+  if (block->observation != nullptr) observer->phase_is_reached(*block, barrier->object, phase);
   if (drops) --barrier->expected;
   barrier->missing -= times;
   end_if_complete(barrier, call);
@@ -199,29 +192,21 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
     std::memcpy(object, &held, sizeof(held));
     barrier = new_barrier(block);
   }
-  barrier->object = object;
-  barrier->phase = 0;
-  barrier->missing = barrier->expected = static_cast<std::uint32_t>(expected);
-  barrier->made = {call.file, call.line};
+  const auto arrivals = static_cast<std::uint32_t>(expected);
+  static_cast<PhaseProgress&>(*barrier) = {object, arrivals, arrivals, {call.file, call.line}};
   barrier->counts_bytes = is_of_mbarrier(call);
-  barrier->is_fenced = false;
-  barrier->is_awaited = false;
-  barrier->is_heard = true;
-  barrier->bytes = 0;
-  barrier->waiting = 0;
 }
 
 std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool drops,
                               const PhaseCall& call, unsigned bytes) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (times < 1 || times > static_cast<std::ptrdiff_t>(barrier.missing)) {
-    Report it = report_here("more arrivals at " + std::string(is_of_mbarrier(call) ? "an " : "a ") +
-                                kind_of(call) + " than it expects",
-                            {call.file, call.line}, cudaErrorLaunchFailure,
-                            {format("%td more arrive, and %u of %u are missing in this phase",
-                                    times, barrier.missing, barrier.expected)});
-    it.notes.push_back({barrier.made, "initialised here"});
-    stop_grid(it);
+    refuse("more arrivals at " + std::string(is_of_mbarrier(call) ? "an " : "a ") + kind_of(call) +
+               " than it expects",
+           call,
+           {format("%td more arrive, and %u of %u are missing in this phase", times,
+                   barrier.missing, barrier.expected)},
+           "", &barrier);
   }
   if (!barrier.is_heard && barrier.counts_bytes) refuse_unheard(barrier, call);
   barrier.bytes += bytes;
@@ -245,20 +230,12 @@ const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threa
   }
   if (barrier == nullptr) {
     barrier = new_barrier(block);
-    barrier->object = tile;
-    barrier->phase = 0;
-    barrier->missing = barrier->expected = threads;
-    barrier->made = {nullptr, 0};
-    barrier->counts_bytes = false;
-    barrier->bytes = 0;
-    barrier->waiting = 0;
+    static_cast<PhaseProgress&>(*barrier) = {tile, threads, threads};
   }
   if (barrier->brought == nullptr) {
     barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
   }
-  if (brings != nullptr) {
-    barrier->brought[static_cast<std::size_t>(current_thread - block->threads) - first] = brings;
-  }
+  if (brings != nullptr) barrier->brought[number_in_block() - first] = brings;
   wait(barrier, arrive(barrier, 1, false, call), call);
   return barrier->brought.get();
 }
@@ -283,15 +260,14 @@ void hand_copies_to_phase(const void* object, const PhaseCall& call) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (current_block->copy_queues == nullptr) return;
   CopyQueue& mine = copy_queue_of(current_block, current_thread);
-  std::uint32_t kept = mine.end;
-  while (kept > mine.first && mine.copies[kept - 1].group == mine.groups) --kept;
-  for (std::uint32_t i = kept; i < mine.end; ++i) {
-    AsyncCopy copy = mine.copies[i];
-    copy.group = barrier.phase;
-    barrier.copies.put(copy);
+  const auto end = mine.copies.end();
+  const auto open = std::find_if(mine.copies.begin(), end,
+                                 [&](const AsyncCopy& copy) { return copy.group == mine.groups; });
+  for (auto copy = open; copy != end; ++copy) {
+    copy->group = barrier.phase;
+    barrier.copies.push_back(*copy);
   }
-  mine.end = kept;
-  if (mine.empty()) mine.clear();
+  mine.copies.erase(open, end);
 }
 
 void fence_phase_barriers() {
@@ -301,32 +277,25 @@ void fence_phase_barriers() {
   }
 }
 
-void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& call) {
+void begin_bulk_copy(const void* object, std::size_t bytes, UncountedCopies pieces,
+                     const PhaseCall& call) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (!barrier.is_fenced) {
-    Report it =
-        report_here("a bulk copy uses an mbarrier whose init was not fenced",
-                    {call.file, call.line}, cudaErrorLaunchFailure, {},
-                    "the thread that initialises it calls mbarrier_fence_init() after that");
-    it.notes.push_back({barrier.made, "initialised here"});
-    stop_grid(it);
+    refuse("a bulk copy uses an mbarrier whose init was not fenced", call, {},
+           "the thread that initialises it calls mbarrier_fence_init() after that", &barrier);
   }
   barrier.bytes -= static_cast<std::int64_t>(bytes);
   if (barrier.missing == 0 && barrier.bytes < 0) refuse_bytes(barrier, call);
-}
-
-void bulk_piece_begins(const void* object, void* to, const void* from, std::size_t bytes,
-                       std::size_t zeros, const PhaseCall& call) {
-  PhaseBarrier& barrier = barrier_of(object, call);
-  AsyncCopy copy = begin_unmade_copy(to, from, bytes, zeros, {call.file, call.line});
-  copy.group = barrier.phase;
-  copy.is_bulk = true;
-  barrier.copies.put(copy);
-}
-
-void bulk_copy_has_begun(const void* object, const PhaseCall& call) {
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    const UncountedCopy& piece = pieces.begin[i];
+    AsyncCopy copy = begin_unmade_copy(const_cast<void*>(piece.to), piece.from, piece.bytes,
+                                       piece.bytes - piece.read, {call.file, call.line});
+    copy.group = barrier.phase;
+    copy.is_bulk = true;
+    barrier.copies.push_back(copy);
+  }
   // Threads that wait go on, and the first of them makes the pieces.
-  end_if_complete(&barrier_of(object, call), call);
+  end_if_complete(&barrier, call);
 }
 
 void begin_phase_barriers(Block* block) {

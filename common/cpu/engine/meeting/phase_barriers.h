@@ -17,6 +17,8 @@
 
 namespace cuda_cpu {
 
+struct UncountedCopies;
+
 /// A call in the program, for reports.
 struct PhaseCall {
   const char* name;  // "cuda::barrier::wait"; that of an mbarrier begins "mbarrier" or "cp.async"
@@ -49,12 +51,10 @@ void hand_copies_to_phase(const void* object, const PhaseCall& call);
 /// What follows an mbarrier's init, so that bulk copies see it: for all of the running block.
 void fence_phase_barriers();
 
-/// A bulk copy begins, for the phase that goes on: first all its bytes are told, then its pieces,
-/// then that these were all.
-void bulk_copy_begins(const void* object, std::size_t bytes, const PhaseCall& call);
-void bulk_piece_begins(const void* object, void* to, const void* from, std::size_t bytes,
-                       std::size_t zeros, const PhaseCall& call);
-void bulk_copy_has_begun(const void* object, const PhaseCall& call);
+/// A bulk copy of so many bytes begins, in these pieces, for the phase that goes on. Where a piece
+/// reads less than it writes, zeros follow.
+void begin_bulk_copy(const void* object, std::size_t bytes, UncountedCopies pieces,
+                     const PhaseCall& call);
 
 /// Waits for the other threads of a tile of several warps: those of its block from `first` on.
 /// `threads`: that there are, of `size`. Returns what each of them brought; it stays until they

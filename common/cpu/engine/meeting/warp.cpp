@@ -219,8 +219,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
       }
     }
   }
-  if (operation == WarpOperation::kSync && block->observation != nullptr &&
-      observer->lanes_met != nullptr) {
+  if (operation == WarpOperation::kSync && block->observation != nullptr) {
     observer->lanes_met(*block, warp, arrived);
   }
   slot->arrived = 0;
@@ -260,11 +259,6 @@ void stay_with_warp(Block* block, unsigned warp) {
 
 }  // namespace
 
-void refuse_matrix(const char* headline, const char* detail, const char* help, const char* file,
-                   int line) {
-  refuse_operation(headline, detail, help, file, line);
-}
-
 std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint64_t value,
                               unsigned operand, const char* file, int line) {
   Thread* const self = current_thread;
@@ -288,9 +282,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
                          name_of(slot->operation) + " by other lanes",
                      "all lanes that a mask names must make the same call", file, line);
   }
-  if (block->observation != nullptr && observer->thread_meets != nullptr) {
-    observer->thread_meets(*block, mask);
-  }
+  if (block->observation != nullptr) observer->thread_meets(*block, mask);
   slot->value[lane] = value;
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;
@@ -311,8 +303,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
 std::uint64_t whole_warp_collective(WarpOperation operation, std::uint64_t value, const char* file,
                                     int line) {
   if (current_thread != nullptr) {
-    const auto number = static_cast<std::uint32_t>(current_thread - current_block->threads);
-    const std::uint32_t left = current_block->count - number / 32 * 32;
+    const std::uint32_t left = current_block->count - number_in_block() / 32 * 32;
     if (left < 32) {
       refuse_operation(
           "a matrix operation of a warp that is not whole",
@@ -321,6 +312,30 @@ std::uint64_t whole_warp_collective(WarpOperation operation, std::uint64_t value
     }
   }
   return warp_collective(operation, 0xffffffffu, value, 0, file, line);
+}
+
+void check_matrix_memory(WarpOperation operation, const void* pointer, unsigned ldm,
+                         std::size_t element_size, const char* file, int line) {
+  const char* const name = name_of(operation);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (address % 32 != 0) {
+    refuse_operation(
+        "a matrix must begin at a multiple of 32 bytes",
+        format("%s: %p is no multiple of 32", name, pointer),
+        "in shared memory: alignas(32), and tiles whose size is a multiple of 32 bytes", file,
+        line);
+  }
+  if ((element_size == 2 || element_size == 4) && ldm * element_size % 16 != 0) {
+    refuse_operation("rows of a matrix must be a multiple of 16 bytes apart",
+                     format("%s: ldm is %u elements of %zu bytes", name, ldm, element_size),
+                     "make ldm a multiple of 8 for __half, of 4 for float", file, line);
+  }
+  const std::uint64_t mine = address ^ static_cast<std::uint64_t>(ldm) << 48;
+  if (whole_warp_collective(operation, mine, file, line) == mine) return;
+  refuse_operation("lanes of a warp name different matrices",
+                   format("%s: lane %u has %p with ldm %u, lane 0 others", name,
+                          number_in_block() % 32, pointer, ldm),
+                   "the pointer depends on the warp, never on the lane", file, line);
 }
 
 unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, const char* file,
@@ -332,7 +347,7 @@ unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, c
                      line);
   }
   if (current_thread == nullptr) return 0;
-  const unsigned lane = static_cast<unsigned>(current_thread - current_block->threads) % 32;
+  const unsigned lane = number_in_block() % 32;
   const unsigned begin = lane & ~(segment - 1), end = begin + segment;
   distance &= 31;
   switch (operation) {

@@ -5,6 +5,7 @@
 // that its mask names has called it. The last one computes everybody's result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -45,9 +46,10 @@ struct LanesWork {
   void (*for_all)(const std::uint64_t* lanes);
 };
 
-/// Reports a wrong call of a matrix operation and ends the grid.
-[[noreturn]] void refuse_matrix(const char* headline, const char* detail, const char* help,
-                                const char* file, int line);
+/// The rules for the memory of a tile of <mma.h>: the same for all lanes, 32 bytes aligned, rows or
+/// columns a multiple of 16 bytes apart. CUDA states the last rule for elements of 2 and 4 bytes.
+void check_matrix_memory(WarpOperation operation, const void* pointer, unsigned ldm,
+                         std::size_t element_size, const char* file, int line);
 
 /// Emitted by the pre-pass before a shuffle whose value goes into an expression, or into memory.
 /// One from a lane that takes no part is a mistake then.

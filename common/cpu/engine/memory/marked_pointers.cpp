@@ -7,6 +7,7 @@
 #include <set>
 
 #include "../../report/program_image.h"
+#include "../../types/the_only.h"
 #include "../state/current.h"
 #include "../state/pages.h"
 #include "../state/sanitizers.h"
@@ -24,12 +25,6 @@ struct Marked {
   std::mutex mutex;
   std::set<std::uintptr_t> pointers;  // as they stand in device memory
 };
-
-// Never destroyed, like all memory of the backend.
-Marked& marked() {
-  static Marked* const m = new Marked;
-  return *m;
-}
 
 std::uintptr_t with_mark(std::uintptr_t address, Mark mark) {
   return (address & kAddressBits) | static_cast<std::uintptr_t>(mark) << kShift;
@@ -67,8 +62,7 @@ std::uintptr_t* last_word(void* begin, std::size_t bytes) {
 std::uintptr_t marked_if_host(std::uintptr_t word, Mark mark) {
   if (kAsan || !points_to_the_host(word)) return word;
   const std::uintptr_t result = with_mark(word, mark);
-  Marked& m = marked();
-  const std::lock_guard<std::mutex> lock(m.mutex);
+  const auto [m, lock] = locked<Marked>();
   m.pointers.insert(result);
   return result;
 }
@@ -123,8 +117,7 @@ void restore_shared_pointers() {
 }
 
 void restore_host_pointers(void* begin, std::size_t bytes) {
-  Marked& m = marked();
-  const std::lock_guard<std::mutex> lock(m.mutex);
+  const auto [m, lock] = locked<Marked>();
   if (m.pointers.empty()) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {

@@ -18,6 +18,7 @@
 
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
+#include "../../types/the_only.h"
 #include "../state/device_limits.h"
 #include "../state/leaving.h"
 #include "../state/pages.h"
@@ -109,22 +110,6 @@ struct AllMemory {
     return std::min(bytes, address_space_limit());
   }
 };
-
-// Never destroyed: static objects of the program may still free memory when it ends.
-AllMemory& all_memory() {
-  static AllMemory* const s = new AllMemory;
-  return *s;
-}
-
-/// All memory, while nobody else uses it.
-struct LockedMemory {
-  AllMemory& memory;
-  std::lock_guard<std::mutex> lock;
-};
-LockedMemory locked_memory() {
-  AllMemory& s = all_memory();
-  return {s, std::lock_guard<std::mutex>(s.mutex)};
-}
 
 /// The last range that begins at the address or before it; null when none does.
 const MemoryRange* last_range_from(const AllMemory& s, std::uintptr_t address) {
@@ -289,7 +274,7 @@ void note_holder(AllMemory& s, const MemoryRange& range) {
 }  // namespace
 
 void register_range(const MemoryRange& range) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   if (is_of_both(range.space)) {
     lowest_shared = std::min(lowest_shared.load(), range.base);
     highest_shared = std::max(highest_shared.load(), range.end());
@@ -299,12 +284,12 @@ void register_range(const MemoryRange& range) {
 }
 
 void unregister_range(std::uintptr_t base) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   s.holdings.erase(base);
 }
 
 bool find_range(const void* address, MemoryRange* found, std::size_t reach) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const auto behind = s.holdings.upper_bound(a);
   std::size_t best = reach + 1;
@@ -327,7 +312,7 @@ bool find_range(const void* address, MemoryRange* found, std::size_t reach) {
 }
 
 bool find_live_range(const void* address, MemoryRange* found) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const MemoryRange* const range = last_range_from(s, a);
   if (range == nullptr || !range->live || !(a < range->end() || a == range->base)) return false;
@@ -336,7 +321,7 @@ bool find_live_range(const void* address, MemoryRange* found) {
 }
 
 bool find_symbol_named(const char* name, MemoryRange* found) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
     if (range.space == Space::kShared || std::strcmp(range.name, name) != 0) continue;
@@ -347,7 +332,7 @@ bool find_symbol_named(const char* name, MemoryRange* found) {
 }
 
 bool overlaps_range(const void* address, std::size_t bytes, Space space) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
@@ -359,7 +344,7 @@ bool overlaps_range(const void* address, std::size_t bytes, Space space) {
 }
 
 void* allocate(const AllocationRequest& request) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const std::size_t used = is_on_device(request.space) ? s.live_device_bytes[request.device] : 0;
   if (request.size > s.total - std::min(s.total, used)) return nullptr;
   Reserve& reserve = reserve_of(s, request.space);
@@ -399,14 +384,14 @@ void* allocate(const AllocationRequest& request) {
 }
 
 void release(std::uintptr_t base, Site site) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const auto found = s.holdings.find(base);
   if (found == s.holdings.end() || !found->second.range.live) return;
   release_locked(s, found->second, site);
 }
 
 void release_everything() {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   std::vector<std::uintptr_t> allocations, registrations;
   for (const auto& entry : s.holdings) {
     if (!entry.second.range.live) continue;
@@ -420,7 +405,7 @@ void release_everything() {
 }
 
 void release_all_of(int device, const CUctx_st* context, Site site) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   std::vector<std::uintptr_t> allocations;
   for (const auto& [base, holding] : s.holdings) {
     const MemoryRange& range = holding.range;
@@ -431,15 +416,15 @@ void release_all_of(int device, const CUctx_st* context, Site site) {
   for (const std::uintptr_t base : allocations) release_locked(s, s.holdings.at(base), site);
 }
 
-std::size_t device_memory_total() { return all_memory().total; }
+std::size_t device_memory_total() { return the_only<AllMemory>().total; }
 
 std::size_t device_memory_free(int device) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   return s.total - std::min(s.total, s.live_device_bytes[device]);
 }
 
 LeftMemory device_memory_left() {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   LeftMemory left;
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
@@ -453,10 +438,9 @@ LeftMemory device_memory_left() {
 }
 
 void for_shared_holders_of_pointers(void (*use)(const MemoryRange& range)) {
-  AllMemory& s = all_memory();
   std::vector<MemoryRange> found;
   {
-    const std::lock_guard<std::mutex> lock(s.mutex);
+    const auto [s, lock] = locked<AllMemory>();
     for (const std::uintptr_t base : s.shared_holders) {
       const auto holding = s.holdings.find(base);
       if (holding != s.holdings.end() && holding->second.range.live) {
@@ -467,10 +451,10 @@ void for_shared_holders_of_pointers(void (*use)(const MemoryRange& range)) {
   for (const MemoryRange& range : found) use(range);  // which may ask for ranges itself
 }
 
-bool is_device_address(const void* address) { return all_memory().device.holds(address); }
+bool is_device_address(const void* address) { return the_only<AllMemory>().device.holds(address); }
 
 bool is_host_visible_address(const void* address) {
-  return all_memory().host_visible.holds(address);
+  return the_only<AllMemory>().host_visible.holds(address);
 }
 
 bool is_shared_with_host(const void* address) {
@@ -485,14 +469,14 @@ bool is_kernel_accessible(const void* address) {
   if (address == nullptr || is_device_address(address) || is_host_visible_address(address)) {
     return true;
   }
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const MemoryRange* const range = last_range_from(s, a);
   return range != nullptr && range->live && a <= range->end();  // one past the end may be passed
 }
 
 void open_device_memory(DeviceSet devices) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const DeviceSet before = s.opened.empty() ? 0 : s.opened.back();
   s.opened.push_back(before | devices);
   for (const auto& [pages, of] : s.closable) {
@@ -503,7 +487,7 @@ void open_device_memory(DeviceSet devices) {
 }
 
 void close_device_memory() {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const DeviceSet closed = s.opened.back();
   s.opened.pop_back();
   const DeviceSet left = s.opened.empty() ? 0 : s.opened.back();
@@ -520,7 +504,7 @@ void close_device_memory() {
 }
 
 void keep_unwritten_memory(bool on) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const Reserve& reserve = reserve_of(s, Space::kGlobal);
   const std::size_t room = round_up(reserve.bytes / 32, page_bytes());
   if (unwritten_words.bits != nullptr) munmap(unwritten_words.bits, room);
@@ -533,7 +517,7 @@ void keep_unwritten_memory(bool on) {
 }
 
 OpenAllocation::OpenAllocation(const void* address) {
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   if (!s.device.holds(address)) return;
   const auto behind = s.closable.upper_bound(reinterpret_cast<std::uintptr_t>(address));
   if (behind == s.closable.begin()) return;
@@ -545,7 +529,7 @@ OpenAllocation::OpenAllocation(const void* address) {
 
 OpenAllocation::~OpenAllocation() {
   if (pages_ == 0) return;
-  const auto [s, lock] = locked_memory();
+  const auto [s, lock] = locked<AllMemory>();
   const auto found = s.closable.find(pages_);
   if (found != s.closable.end() && !s.is_open(found->second.device)) {
     protect(found->first, found->second.bytes, PROT_NONE);
@@ -553,11 +537,10 @@ OpenAllocation::~OpenAllocation() {
 }
 
 int check_slack(const LaunchedKernel& kernel) {
-  AllMemory& s = all_memory();
   Report damage;
   open_device_memory();
   {
-    const std::lock_guard<std::mutex> lock(s.mutex);
+    const auto [s, lock] = locked<AllMemory>();
     for (const auto& pages : s.closable) {
       // The range begins in the first page; holdings are found by where their range begins.
       const Holding& holding = s.holdings.lower_bound(pages.first)->second;
@@ -575,8 +558,8 @@ int check_slack(const LaunchedKernel& kernel) {
                         range.size)
                : format("a byte was written %zu bytes %s of a %zu-byte allocation",
                         behind ? where - range.end() : range.base - where, side, range.size)},
-          "guard the index; make sanitize BACKEND=cpu names the line that wrote");
-      damage.notes.push_back(origin_note(range));
+          "guard the index; make sanitize BACKEND=cpu names the line that wrote",
+          {origin_note(range)});
       refill_slack(holding);
       break;
     }
@@ -585,13 +568,18 @@ int check_slack(const LaunchedKernel& kernel) {
   return damage.headline.empty() ? 0 : report(damage);
 }
 
-bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
-  const auto [s, lock] = locked_memory();
-  const auto found = s.holdings.find(base);
+bool slack_is_damaged(const MemoryRange& range, Site site, Report* report) {
+  const auto [s, lock] = locked<AllMemory>();
+  const auto found = s.holdings.find(range.base);
   if (found == s.holdings.end() || !is_allocation(found->second)) return false;
   const std::uintptr_t where = find_damage(found->second);
-  *where_text = where >= found->second.range.end() ? "past the end of" : "before the start of";
-  return where != 0;
+  if (where == 0) return false;
+  *report = report_here(
+      format("something wrote %s memory from %s, found when it was freed",
+             where >= range.end() ? "past the end of" : "before the start of", range.call),
+      site, cudaErrorIllegalAddress, {format("the allocation has %zu bytes", range.size)},
+      "guard the index; make sanitize BACKEND=cpu names the line that wrote", {origin_note(range)});
+  return true;
 }
 
 }  // namespace cuda_cpu

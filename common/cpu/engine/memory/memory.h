@@ -17,6 +17,8 @@
 
 namespace cuda_cpu {
 
+struct Report;
+
 /// Registers memory that the backend did not map itself (symbols, shared arrays of a worker).
 void register_range(const MemoryRange& range);
 void unregister_range(std::uintptr_t base);
@@ -115,7 +117,8 @@ class OpenAllocation {
 /// returns the CUDA error code if something wrote there, else 0.
 int check_slack(const LaunchedKernel& kernel);
 
-/// Whether something wrote around this allocation, which is open; `where_text` says where.
-bool slack_is_damaged(std::uintptr_t base, const char** where_text);
+/// Whether something wrote around this allocation, which is open and is freed at `site`; the report
+/// says where.
+bool slack_is_damaged(const MemoryRange& range, Site site, Report* report);
 
 }  // namespace cuda_cpu

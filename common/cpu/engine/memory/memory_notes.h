@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "../../report/diagnostics.h"
 #include "memory_range.h"
@@ -43,6 +44,12 @@ inline Report::Note freed_note(const MemoryRange& range) {
   if (!by_reset && *range.freed.file == '\0')
     return {range.freed, "freed by delete in device code"};
   return {range.freed, by_reset ? "freed by cudaDeviceReset" : "freed here"};
+}
+
+/// Both, as far as there is something to say.
+inline std::vector<Report::Note> notes_of(const MemoryRange& range) {
+  if (range.live) return {origin_note(range)};
+  return {origin_note(range), freed_note(range)};
 }
 
 /// "1000 elements of 4 bytes", "4000 bytes"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../../report/diagnostics.h"
+#include "../../types/the_only.h"
 #include "../state/device_limits.h"
 #include "../state/observer.h"
 
@@ -31,12 +32,6 @@ struct Symbols {
   int device = 0;  // whose variables are in place
   std::size_t constant_bytes = 0;
 };
-
-// Never destroyed, like all memory of the backend.
-Symbols& symbols() {
-  static Symbols* const s = new Symbols;
-  return *s;
-}
 
 bool is_zero(const void* address, std::size_t size) {
   const auto* const bytes = static_cast<const unsigned char*>(address);
@@ -62,8 +57,7 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
   range.may_hold_pointers = may_hold_pointers;
   register_range(range);
 
-  Symbols& s = symbols();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<Symbols>();
   Symbol symbol{const_cast<void*>(address), size, space == Space::kManaged, {}, {}};
   if (!is_zero(symbol.address, size)) {
     symbol.initial.assign(static_cast<const char*>(symbol.address), size);
@@ -80,24 +74,20 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
 }
 
 void choose_symbols(int device) {
-  Symbols& s = symbols();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<Symbols>();
   if (s.device == device) return;
   for (Symbol& symbol : s.all) {
     if (symbol.is_managed) continue;
     symbol.elsewhere[s.device].assign(static_cast<const char*>(symbol.address), symbol.size);
     const auto kept = symbol.elsewhere.find(device);
     set(symbol, kept == symbol.elsewhere.end() ? symbol.initial : kept->second);
-    if (observer != nullptr && observer->range_is_another != nullptr) {
-      observer->range_is_another(symbol.address, symbol.size);
-    }
+    if (observer != nullptr) observer->range_is_another(symbol.address, symbol.size);
   }
   s.device = device;
 }
 
 void restore_symbols(int device) {
-  Symbols& s = symbols();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked<Symbols>();
   for (Symbol& symbol : s.all) {
     symbol.elsewhere.erase(device);
     if (device == s.device) set(symbol, symbol.initial);

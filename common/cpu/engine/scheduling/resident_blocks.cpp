@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 #include <numeric>
+#include <utility>
 
 #include "../../report/diagnostics.h"
 #include "../memory/shared.h"
@@ -21,7 +22,6 @@
 #include "../state/worker.h"
 #include "meetings.h"
 #include "random_order.h"
-#include "rounds.h"
 
 namespace cuda_cpu {
 
@@ -118,6 +118,17 @@ void make_current(Worker* worker, std::size_t position) {
 }
 
 }  // namespace
+
+void new_round(const Worker* worker, Block* block) {
+  if (worker->grid->schedule.kind == Schedule::Kind::kRandom) {
+    for (std::uint32_t i = block->count; i > 1; --i) {
+      const std::uint64_t random = next_random(&block->random_state) >> 32;
+      std::swap(block->order[i - 1], block->order[random * i >> 32]);
+    }
+  }
+  block->position = ~0u;
+  block->warp_turns = 0;
+}
 
 bool add_block(Worker* worker) {
   Block* const block = spare_block(worker);

@@ -7,6 +7,10 @@ namespace cuda_cpu {
 struct Block;
 struct Worker;
 
+/// The next thread of the block to look at is the first of the order, which is a new one where it
+/// is random.
+void new_round(const Worker* worker, Block* block);
+
 /// One more resident block for the worker, made current. False: the grid has none left.
 bool add_block(Worker* worker);
 

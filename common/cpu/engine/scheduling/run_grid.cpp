@@ -165,7 +165,7 @@ int run_grid(const GridLaunch& launch) {
   const std::uint64_t workers = std::min<std::uint64_t>(grid.blocks, most);
   pool.run(&grid, static_cast<unsigned>(workers) - 1);
   write_printed();
-  if (observer != nullptr && observer->grid_ends != nullptr) observer->grid_ends(launch);
+  if (observer != nullptr) observer->grid_ends(launch);
   return grid.error.load();
 }
 

@@ -12,7 +12,6 @@
 #include "../state/worker.h"
 #include "meetings.h"
 #include "resident_blocks.h"
-#include "rounds.h"
 
 namespace cuda_cpu {
 

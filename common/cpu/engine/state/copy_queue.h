@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 
 #include "../../types/site.h"
 
@@ -21,15 +22,13 @@ struct AsyncCopy {
   std::size_t read() const { return bytes - zeros; }
 };
 
-/// Copies that are in flight, in the order in which they began.
-struct CopyQueue {
-  AsyncCopy* copies = nullptr;
-  std::uint32_t first = 0, end = 0, room = 0;  // in flight are [first, end)
-  std::uint32_t groups = 0;                    // commit groups that a thread has closed so far
+/// In the order in which they began.
+using AsyncCopies = std::deque<AsyncCopy>;
 
-  bool empty() const { return first == end; }
-  void put(const AsyncCopy& copy);
-  void clear() { first = end = 0; }
+/// Those of a thread.
+struct CopyQueue {
+  AsyncCopies copies;
+  std::uint32_t groups = 0;  // commit groups that it has closed so far
 };
 
 }  // namespace cuda_cpu

@@ -17,11 +17,13 @@ __thread dim3 running_grid_dim;
 
 bool in_kernel() { return current_thread != nullptr; }
 
+unsigned number_in_block() {
+  return static_cast<unsigned>(current_thread - current_block->threads);
+}
+
 Where where_is(const Block* block, const Thread* thread) {
   const GridLaunch* const launch = current_worker->grid->launch;
-  const auto number = static_cast<unsigned>(thread - block->threads);
-  return Where{true,          launch->kernel, launch->grid, launch->block, block->index,
-               thread->index, number,         number % 32,  number / 32};
+  return Where{true, launch->kernel, launch->grid, launch->block, block->index, thread->index};
 }
 
 Where where() {

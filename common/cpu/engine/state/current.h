@@ -32,6 +32,9 @@ bool in_kernel();
 /// compiled is the host's.
 constexpr bool on_device() { return !__builtin_is_constant_evaluated() && in_kernel(); }
 
+/// The number of the calling CUDA thread in its block.
+unsigned number_in_block();
+
 /// Where the calling CUDA thread is.
 Where where();
 

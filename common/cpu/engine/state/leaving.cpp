@@ -9,12 +9,14 @@
 namespace cuda_cpu {
 
 Report report_here(std::string headline, Site site, int cuda_error,
-                   std::vector<std::string> details, std::string help) {
+                   std::vector<std::string> details, std::string help,
+                   std::vector<Report::Note> notes) {
   Report it;
   it.headline = std::move(headline);
   it.site = site;
   it.where = where();
   it.details = std::move(details);
+  it.notes = std::move(notes);
   it.help = std::move(help);
   it.cuda_error = cuda_error;
   return it;

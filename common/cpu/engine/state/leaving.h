@@ -24,9 +24,10 @@ class Undisturbed {
   const bool before_;
 };
 
-/// A report on what the running CUDA thread does, or its beginning.
+/// A report on what the running CUDA thread does, or the host where none runs; or its beginning.
 Report report_here(std::string headline, Site site, int cuda_error,
-                   std::vector<std::string> details = {}, std::string help = "");
+                   std::vector<std::string> details = {}, std::string help = "",
+                   std::vector<Report::Note> notes = {});
 /// Prints the report and ends the grid.
 [[noreturn]] void stop_grid(const Report& report);
 

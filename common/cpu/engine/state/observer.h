@@ -15,8 +15,11 @@ struct AsyncCopy;
 struct Block;
 struct GridLaunch;
 
-/// The functions that tell of grids and blocks beginning and ending and of barriers are always
-/// there; of the others, those that are null are not called.
+template <class... Arguments>
+void nobody_hears(Arguments...) {}
+
+/// Who watches sets the functions that tell of grids and blocks beginning and ending and of
+/// barriers, and of the others those that it wants to hear.
 struct Observer {
   /// Before the first block. False: this grid is not observed.
   bool (*grid_begins)(const GridLaunch& launch);
@@ -29,26 +32,27 @@ struct Observer {
   void (*barrier_opens)(Block& block);
   /// The running thread waits for others, but not for its whole block: warp operation, grid
   /// barrier. `lanes`: those of its warp that it meets.
-  void (*thread_meets)(Block& block, std::uint32_t lanes);
+  void (*thread_meets)(Block& block, std::uint32_t lanes) = nobody_hears;
   /// __syncwarp: these lanes of the warp have all arrived, none has gone on.
-  void (*lanes_met)(Block& block, std::uint32_t warp, std::uint32_t lanes);
+  void (*lanes_met)(Block& block, std::uint32_t warp, std::uint32_t lanes) = nobody_hears;
   /// An asynchronous copy is made now: its thread waits for it, or somebody for the phase of the
   /// barrier that it belongs to.
-  void (*copy_arrives)(Block& block, const AsyncCopy& copy, const void* barrier);
+  void (*copy_arrives)(Block& block, const AsyncCopy& copy, const void* barrier) = nobody_hears;
   /// The running thread arrives at a barrier of the program's own, which is in this phase, or goes
   /// on since the phase has ended.
-  void (*phase_is_reached)(Block& block, const void* barrier, std::uint32_t phase);
-  void (*phase_is_passed)(Block& block, const void* barrier, std::uint32_t phase);
+  void (*phase_is_reached)(Block& block, const void* barrier, std::uint32_t phase) = nobody_hears;
+  void (*phase_is_passed)(Block& block, const void* barrier, std::uint32_t phase) = nobody_hears;
   /// All threads of the grid have arrived, none has gone on.
-  void (*grid_barrier_opens)();
-  /// A copy, fill or free that the runtime makes. `source`: of what a copy writes, else null.
+  void (*grid_barrier_opens)() = nobody_hears;
+  /// A copy, fill or free that the runtime makes. `source`: of what a copy writes, else null. Where
+  /// nobody wants to hear of it (null), the order of streams is not kept either.
   void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
                         Site site, const void* source);
   /// Another device's variables have taken this place: what was done here before was done to
   /// others.
-  void (*range_is_another)(const void* address, std::size_t bytes);
+  void (*range_is_another)(const void* address, std::size_t bytes) = nobody_hears;
   /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
-  void (*time_passes)(double seconds);
+  void (*time_passes)(double seconds) = nobody_hears;
   /// The blocks of an observed grid run one after the other, or in turns, but none beside another.
   bool wants_one_worker;
 };

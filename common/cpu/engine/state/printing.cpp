@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../../report/diagnostics.h"
+#include "../../types/the_only.h"
 #include "block.h"
 #include "current.h"
 #include "device_limits.h"
@@ -52,12 +53,6 @@ struct PrintedRows {
   std::vector<PrintedRow> all;
   std::size_t bytes = 0;
 };
-
-// Never destroyed, like all memory of the backend.
-PrintedRows& printed_rows() {
-  static PrintedRows* const r = new PrintedRows;
-  return *r;
-}
 
 void write_rows(PrintedRows& r) {
   const auto earlier = [](const PrintedRow& a, const PrintedRow& b) { return a.serial < b.serial; };
@@ -139,8 +134,7 @@ int put_text(Statement statement, std::string text) {
   if (block->printed == nullptr) block->printed = new PrintedTexts;
   PrintedTexts& texts = *block->printed;
   texts.bytes += sizeof(PrintedText) + text.size();
-  const auto thread = static_cast<std::uint32_t>(current_thread - block->threads);
-  texts.all.push_back({statement, ++serial, thread, std::move(text)});
+  texts.all.push_back({statement, ++serial, number_in_block(), std::move(text)});
   if (texts.bytes > kMostBytes) put_into_rows(block);
   return 0;
 }
@@ -174,8 +168,7 @@ void put_into_rows(Block* block) {
   std::swap(texts, *block->printed);
   std::map<std::uint32_t, WarpTexts> warps;
   for (const PrintedText& printed : texts.all) warps[printed.thread / kWarpSize].add(printed);
-  PrintedRows& r = printed_rows();
-  const std::lock_guard<std::mutex> lock(r.mutex);
+  const auto [r, lock] = locked<PrintedRows>();
   for (auto& warp : warps) {
     for (PrintedRow& row : warp.second.in_rows()) {
       r.bytes += sizeof(PrintedRow) + row.text.size();
@@ -189,8 +182,7 @@ void write_printed() {
   if (current_worker != nullptr) {
     for (Block* const block : current_worker->live) put_into_rows(block);
   }
-  PrintedRows& r = printed_rows();
-  const std::lock_guard<std::mutex> lock(r.mutex);
+  const auto [r, lock] = locked<PrintedRows>();
   write_rows(r);
 }
 

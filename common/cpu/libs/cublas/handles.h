@@ -29,10 +29,10 @@ cublasStatus_t cublasSetMathMode(cuda_cpu::CublasHandle handle, cublasMath_t mod
 cublasStatus_t cublasGetMathMode(cuda_cpu::CublasHandle handle, cublasMath_t* mode);
 /// Copies of vectors and column-major matrices between host and device.
 cublasStatus_t cublasSetVector(int n, int elem_size, const void* x, int incx, void* device_y,
-                               int incy, cuda_cpu::Site site = cuda_cpu::here());
+                               int incy, CUDA_CPU_SITE);
 cublasStatus_t cublasGetVector(int n, int elem_size, const void* device_x, int incx, void* y,
-                               int incy, cuda_cpu::Site site = cuda_cpu::here());
+                               int incy, CUDA_CPU_SITE);
 cublasStatus_t cublasSetMatrix(int rows, int columns, int elem_size, const void* A, int lda,
-                               void* device_B, int ldb, cuda_cpu::Site site = cuda_cpu::here());
+                               void* device_B, int ldb, CUDA_CPU_SITE);
 cublasStatus_t cublasGetMatrix(int rows, int columns, int elem_size, const void* device_A, int lda,
-                               void* B, int ldb, cuda_cpu::Site site = cuda_cpu::here());
+                               void* B, int ldb, CUDA_CPU_SITE);

@@ -6,6 +6,7 @@
 
 #include "../../engine/memory/memory.h"
 #include "../../engine/memory/memory_notes.h"
+#include "../../engine/state/leaving.h"
 #include "../../engine/state/observer.h"
 #include "../../report/diagnostics.h"
 #include "../../runtime/errors.h"
@@ -40,9 +41,8 @@ Extent extent_of(const CublasOperand& it) {
 bool stop_device(const CublasCall& call, std::string headline, std::vector<std::string> details,
                  std::vector<Report::Note> notes, std::string help,
                  int error = cudaErrorIllegalAddress) {
-  const Report r{std::move(headline), call.site,       {},   std::move(details),
-                 std::move(notes),    std::move(help), error};
-  finish(report(r));
+  finish(report(report_here(std::move(headline), call.site, error, std::move(details),
+                            std::move(help), std::move(notes))));
   return false;
 }
 
@@ -84,12 +84,10 @@ bool is_reachable(const CublasCall& call, const CublasOperand& it) {
   if (!find_live_range(it.data, &range) || !is_kernel_accessible(it.data)) {
     MemoryRange near;
     if (is_device_address(it.data) && find_range(it.data, &near)) {
-      std::vector<Report::Note> notes = {origin_note(near)};
-      if (!near.live) notes.push_back(freed_note(near));
       return stop_device(call,
                          near.live ? format("%s %s outside of an allocation", call.name, verb)
                                    : format("%s uses %s, which was freed", call.name, it.name),
-                         {format("%s is %p", it.name, it.data), shape_text(it)}, std::move(notes),
+                         {format("%s is %p", it.name, it.data), shape_text(it)}, notes_of(near),
                          near.live ? "check the offset that was added to the pointer"
                                    : "free the memory after the last call that uses it");
     }

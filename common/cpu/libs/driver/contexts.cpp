@@ -32,7 +32,6 @@ Primary& primary(int device) {
 }
 
 bool initialised = false;
-thread_local bool in_driver_call = false;
 
 std::vector<CUctx_st*>& stack() {
   thread_local std::vector<CUctx_st*> contexts;
@@ -80,9 +79,6 @@ __attribute__((constructor(101))) void tell_the_runtime() {
 
 bool is_initialised() { return initialised; }
 void initialise() { initialised = true; }
-
-DriverCall::DriverCall() { in_driver_call = true; }
-DriverCall::~DriverCall() { in_driver_call = false; }
 
 CUctx_st* primary_context(int device) { return &primary(device).context; }
 

@@ -45,15 +45,11 @@ bool primary_is_active(int device);
 
 /// While it lives, calls of the runtime are the driver API's: they do not use the primary context
 /// on the runtime's behalf, nor leave it their error.
-class DriverCall {
- public:
-  DriverCall();
-  ~DriverCall();
+struct DriverCall {
+  DriverCall() { in_driver_call = true; }
+  ~DriverCall() { in_driver_call = false; }
   DriverCall(const DriverCall&) = delete;
   DriverCall& operator=(const DriverCall&) = delete;
-
- private:
-  KeepLastError keep_;
 };
 
 }  // namespace cuda_cpu

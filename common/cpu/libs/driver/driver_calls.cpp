@@ -285,15 +285,15 @@ CUresult cuMemFree(CUdeviceptr pointer, Site site) {
 
 CUresult cuMemcpyHtoD(CUdeviceptr destination, const void* source, size_t bytes, Site site) {
   return in_context("cuMemcpyHtoD", site, [&] {
-    return copy_block("cuMemcpyHtoD", site, as_pointer(destination), bytes, source, bytes, bytes, 1,
-                      cudaMemcpyHostToDevice, nullptr, false);
+    return copy_row("cuMemcpyHtoD", site, as_pointer(destination), source, bytes,
+                    cudaMemcpyHostToDevice, nullptr, false);
   });
 }
 
 CUresult cuMemcpyDtoH(void* destination, CUdeviceptr source, size_t bytes, Site site) {
   return in_context("cuMemcpyDtoH", site, [&] {
-    return copy_block("cuMemcpyDtoH", site, destination, bytes, as_pointer(source), bytes, bytes, 1,
-                      cudaMemcpyDeviceToHost, nullptr, false);
+    return copy_row("cuMemcpyDtoH", site, destination, as_pointer(source), bytes,
+                    cudaMemcpyDeviceToHost, nullptr, false);
   });
 }
 

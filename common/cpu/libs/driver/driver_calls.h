@@ -9,8 +9,6 @@
 #include "../../types/site.h"
 #include "driver_types.h"
 
-#define CUDA_CPU_SITE cuda_cpu::Site site = cuda_cpu::here()
-
 CUresult cuInit(unsigned int flags);
 CUresult cuGetErrorName(CUresult error, const char** name);
 CUresult cuGetErrorString(CUresult error, const char** text);
@@ -50,5 +48,3 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
 CUresult cuStreamCreate(CUstream* stream, unsigned int flags, CUDA_CPU_SITE);
 CUresult cuStreamSynchronize(CUstream stream, CUDA_CPU_SITE);
 CUresult cuStreamDestroy(CUstream stream, CUDA_CPU_SITE);
-
-#undef CUDA_CPU_SITE

@@ -12,6 +12,7 @@
 #include "../../report/diagnostics.h"
 #include "../../runtime/capture.h"
 #include "../../runtime/errors.h"
+#include "../../types/the_only.h"
 #include "graph.h"
 #include "graphs.h"
 
@@ -23,11 +24,6 @@ struct Captures {
   std::vector<std::shared_ptr<Capture>> active;
   unsigned long long ids = 0;
 };
-
-Captures& captures() {
-  static Captures* const c = new Captures;
-  return *c;
-}
 
 std::atomic<int> active_captures{0};
 
@@ -82,7 +78,7 @@ std::string name_of(const WorkLabel& label) {
 
 /// A capture that the legacy default stream would have to wait for.
 Capture* blocking_capture() {
-  for (const auto& capture : captures().active) {
+  for (const auto& capture : the_only<Captures>().active) {
     for (const CUstream_st* const stream : capture->streams) {
       if (stream->is_blocking()) return capture.get();
     }
@@ -173,7 +169,7 @@ void end(std::shared_ptr<Capture> capture) {
     stream->capture.reset();
   }
   capture->active = false;
-  auto& active = captures().active;
+  auto& active = the_only<Captures>().active;
   active.erase(std::find(active.begin(), active.end(), capture));
   active_captures = static_cast<int>(active.size());
 }
@@ -186,7 +182,7 @@ bool take_work(CUstream_st* stream, Work* work, int* error) {
   }
   const Moment* const after = work->after.get();
   if (active_captures == 0 && (after == nullptr || after->capture == nullptr)) return false;
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const std::lock_guard<std::recursive_mutex> lock(the_only<Captures>().mutex);
   if (stream->capture == nullptr) return refuse_outside(stream, after, work->label, error);
   *error = take(stream, work);
   return true;
@@ -196,9 +192,9 @@ bool take_work(CUstream_st* stream, Work* work, int* error) {
 template <class Forbids>
 int spoil_those(const char* call, Forbids forbids) {
   if (active_captures == 0) return 0;
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const auto [all, lock] = locked<Captures>();
   int error = 0;
-  for (const auto& capture : captures().active) {
+  for (const auto& capture : all.active) {
     if (forbids(*capture)) error = spoil(*capture, cudaErrorStreamCaptureUnsupported, call);
   }
   return error;
@@ -218,7 +214,7 @@ int never(const char* call) {
 
 int never_of(CUstream_st* handle, const char* call) {
   if (active_captures == 0) return 0;
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const std::lock_guard<std::recursive_mutex> lock(the_only<Captures>().mutex);
   const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return 0;
   if (stream->capture != nullptr) {
@@ -231,7 +227,7 @@ int never_of(CUstream_st* handle, const char* call) {
 
 int unsupported(CUstream_st* handle, const char* call) {
   if (active_captures == 0) return 0;
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const std::lock_guard<std::recursive_mutex> lock(the_only<Captures>().mutex);
   const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr || stream->capture == nullptr) return 0;
   return spoil(*stream->capture, cudaErrorNotSupported, call);
@@ -239,15 +235,15 @@ int unsupported(CUstream_st* handle, const char* call) {
 
 int event(const Moment* moment, const char* call) {
   if (moment == nullptr || moment->capture == nullptr) return unsafe(call);
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const std::lock_guard<std::recursive_mutex> lock(the_only<Captures>().mutex);
   if (!moment->capture->active) return cudaErrorInvalidValue;
   return spoil(*moment->capture, cudaErrorCapturedEvent, call);
 }
 
 void forget() {
   {
-    const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
-    while (!captures().active.empty()) end(captures().active.back());
+    const auto [all, lock] = locked<Captures>();
+    while (!all.active.empty()) end(all.active.back());
   }
   forget_graphs();
 }
@@ -267,8 +263,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
     return finish(cudaErrorInvalidValue);
   }
-  Captures& all = captures();
-  const std::lock_guard<std::recursive_mutex> lock(all.mutex);
+  const auto [all, lock] = locked<Captures>();
   if (stream->is_default) {
     if (Capture* const other = blocking_capture()) {
       return finish(spoil(*other, cudaErrorStreamCaptureImplicit, "cudaStreamBeginCapture"));
@@ -297,7 +292,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (graph == nullptr) return finish(cudaErrorInvalidValue);
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const std::lock_guard<std::recursive_mutex> lock(the_only<Captures>().mutex);
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return finish(cudaErrorIllegalState);
   if (capture->origin != stream) {
@@ -329,7 +324,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
   const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (status == nullptr) return finish(cudaErrorInvalidValue);
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
+  const std::lock_guard<std::recursive_mutex> lock(the_only<Captures>().mutex);
   if (stream->is_default && blocking_capture() != nullptr) {
     return finish(cudaErrorStreamCaptureImplicit);
   }

@@ -27,14 +27,11 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
                                 cudaGraphNode_t* error_node, cudaGraphExecUpdateResult* result);
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* parameters,
-                                             cuda_cpu::Site site = cuda_cpu::here());
+                                             const cudaKernelNodeParams* parameters, CUDA_CPU_SITE);
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t node,
                                                void* destination, const void* source, size_t bytes,
-                                               cudaMemcpyKind kind,
-                                               cuda_cpu::Site site = cuda_cpu::here());
+                                               cudaMemcpyKind kind, CUDA_CPU_SITE);
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
-                                             const cudaMemsetParams* parameters,
-                                             cuda_cpu::Site site = cuda_cpu::here());
+                                             const cudaMemsetParams* parameters, CUDA_CPU_SITE);
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                            const cudaHostNodeParams* parameters);

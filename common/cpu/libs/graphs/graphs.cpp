@@ -92,12 +92,6 @@ int record_work(NodeContents* node, const Call& call) {
   return 0;
 }
 
-cudaError_t add_copy(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* after,
-                     std::size_t count, const Call& copy) {
-  return add(made, graph, after, count, cudaGraphNodeTypeMemcpy,
-             [&](NodeContents* node) { return record_work(node, copy); });
-}
-
 /// Gives nodes to a program: as many as it has room for, or only their number.
 cudaError_t give(const Nodes& nodes, cudaGraphNode_t* room, cudaGraphEdgeData* edges,
                  std::size_t* count) {
@@ -267,7 +261,7 @@ int set_copy(NodeContents* node, void* destination, const void* source, std::siz
              cudaMemcpyKind kind, const char* call, Site site) {
   if (node == nullptr) return cudaErrorInvalidValue;
   return record_work(node, [&](cudaStream_t stream) {
-    return copy_block(call, site, destination, bytes, source, bytes, bytes, 1, kind, stream, true);
+    return copy_row(call, site, destination, source, bytes, kind, stream, true);
   });
 }
 
@@ -330,8 +324,10 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* parameters, Site site) {
-  return add_copy(node, graph, after, count,
-                  [&](cudaStream_t stream) { return cudaMemcpy3DAsync(parameters, stream, site); });
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy, [&](NodeContents* made) {
+    return record_work(
+        made, [&](cudaStream_t stream) { return cudaMemcpy3DAsync(parameters, stream, site); });
+  });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,

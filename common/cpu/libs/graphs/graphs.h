@@ -50,20 +50,17 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t orig
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
-                                   const cudaKernelNodeParams* parameters,
-                                   cuda_cpu::Site site = cuda_cpu::here());
+                                   const cudaKernelNodeParams* parameters, CUDA_CPU_SITE);
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemcpy3DParms* parameters,
-                                   cuda_cpu::Site site = cuda_cpu::here());
+                                   const cudaMemcpy3DParms* parameters, CUDA_CPU_SITE);
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* destination,
                                      const void* source, size_t bytes, cudaMemcpyKind kind,
-                                     cuda_cpu::Site site = cuda_cpu::here());
+                                     CUDA_CPU_SITE);
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemsetParams* parameters,
-                                   cuda_cpu::Site site = cuda_cpu::here());
+                                   const cudaMemsetParams* parameters, CUDA_CPU_SITE);
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* parameters);
@@ -86,8 +83,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 /// set to others.
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                         const cudaKernelNodeParams* parameters,
-                                         cuda_cpu::Site site = cuda_cpu::here());
+                                         const cudaKernelNodeParams* parameters, CUDA_CPU_SITE);
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph);
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,

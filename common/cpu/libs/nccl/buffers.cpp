@@ -25,52 +25,50 @@ Report fault(Site site, const std::string& headline, std::vector<std::string> de
 
 Report fault_of(const ncclComm& comm, const NcclOperation& operation, const Buffer& it) {
   const Site site = operation.site;
-  const std::string of_rank = format("%s of rank %d", name_of(operation.terms.call), comm.rank);
+  const std::string of_rank = format("%s of rank %d: ", name_of(operation.terms.call), comm.rank);
+  const std::string buffer = of_rank + it.name;
   if (it.bytes == 0) return {};
-  if (it.data == nullptr)
-    return fault(site, format("%s: %s is a null pointer", of_rank.c_str(), it.name));
+  if (it.data == nullptr) return fault(site, buffer + " is a null pointer");
   const auto address = reinterpret_cast<std::uintptr_t>(it.data);
   MemoryRange range;
   if (!find_live_range(it.data, &range)) {
-    if (is_device_address(it.data) && find_range(it.data, &range)) {
-      if (range.live) {
-        return fault(site, format("%s: %s is outside of an allocation", of_rank.c_str(), it.name),
-                     {format("%s is %p", it.name, it.data)}, {origin_note(range)},
-                     "check the offset that was added to the pointer");
-      }
-      return fault(site, format("%s: %s was freed", of_rank.c_str(), it.name), {},
-                   {origin_note(range), freed_note(range)},
+    if (!is_device_address(it.data) || !find_range(it.data, &range)) {
+      return fault(
+          site, buffer + " is host memory",
+          {format("%s, %p, is no address that device %d can reach", it.name, it.data, comm.device)},
+          {}, "allocate with cudaMalloc while the rank's device is current");
+    }
+    if (!range.live) {
+      return fault(site, buffer + " was freed", {}, notes_of(range),
                    "free the memory after the stream has come to the end of the call");
     }
-    return fault(
-        site, format("%s: %s is host memory", of_rank.c_str(), it.name),
-        {format("%s, %p, is no address that device %d can reach", it.name, it.data, comm.device)},
-        {}, "allocate with cudaMalloc while the rank's device is current");
+    return fault(site, buffer + " is outside of an allocation",
+                 {format("%s is %p", it.name, it.data)}, notes_of(range),
+                 "check the offset that was added to the pointer");
   }
   if (range.space == Space::kGlobal && range.device != comm.device) {
     return fault(site,
-                 format("%s: %s is memory of device %d, and the rank is on device %d",
-                        of_rank.c_str(), it.name, range.device, comm.device),
-                 {}, {origin_note(range)},
+                 buffer + format(" is memory of device %d, and the rank is on device %d",
+                                 range.device, comm.device),
+                 {}, notes_of(range),
                  format("cudaSetDevice(%d) before the allocation, or the buffer of the other rank",
                         comm.device));
   }
   if (range.space == Space::kConstant || range.space == Space::kDevice) {
-    return fault(
-        site, format("%s: %s lies in %s", of_rank.c_str(), it.name, memory_name(range).c_str()), {},
-        {origin_note(range)}, "the CPU backend's NCCL takes memory that was allocated");
+    return fault(site, buffer + " lies in " + memory_name(range), {}, notes_of(range),
+                 "the CPU backend's NCCL takes memory that was allocated");
   }
   if (address % size_of(operation.terms.type) != 0) {
-    return fault(site, format("%s: %s is misaligned", of_rank.c_str(), it.name),
+    return fault(site, buffer + " is misaligned",
                  {format("%p is no multiple of %zu, the size of its elements", it.data,
                          size_of(operation.terms.type))});
   }
   if (it.bytes > range.end() - address) {
     return fault(
-        site, format("%s: past the end of %s", of_rank.c_str(), it.name),
+        site, of_rank + "past the end of " + it.name,
         {format("%s uses %zu bytes of it, and from there to the end of the memory are %zu",
                 text_of(operation.terms).c_str(), it.bytes, range.end() - address)},
-        {origin_note(range)},
+        notes_of(range),
         operation.terms.call == NcclCall::kAllGather ||
                 operation.terms.call == NcclCall::kReduceScatter
             ? "the count is that of one rank, and the longer buffer has as many for each rank"

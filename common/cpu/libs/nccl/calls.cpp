@@ -96,41 +96,39 @@ ncclResult_t check_call(const ncclComm& comm, NcclOperation* it) {
   const NcclTerms& terms = it->terms;
   const char* const call = name_of(terms.call);
   const int ranks = comm.clique->ranks;
-  const std::string of_rank = format("%s of rank %d", call, comm.rank);
+  const std::string of_rank = format("%s of rank %d: ", call, comm.rank);
   const bool has_root = !terms.is_collective() || terms.call == NcclCall::kReduce ||
                         terms.call == NcclCall::kBroadcast;
   if (comm.is_finalized || comm.clique->error != ncclSuccess) {
     return refuse(it->site, ncclInvalidUsage,
-                  of_rank + (comm.is_finalized ? ": the communicator was finalized"
-                                               : ": the communicator has failed before"));
+                  of_rank + (comm.is_finalized ? "the communicator was finalized"
+                                               : "the communicator has failed before"));
   }
   if (has_root && (terms.root < 0 || terms.root >= ranks)) {
     return refuse(it->site, ncclInvalidArgument,
-                  format("%s: there is no rank %d", of_rank.c_str(), terms.root),
+                  of_rank + format("there is no rank %d", terms.root),
                   {format("the ranks are 0 to %d", ranks - 1)});
   }
   if (!is_known(terms.type)) {
     return refuse(it->site, ncclInvalidArgument,
-                  format("%s: there is no type %d", of_rank.c_str(), static_cast<int>(terms.type)));
+                  of_rank + format("there is no type %d", static_cast<int>(terms.type)));
   }
   if (terms.count > kMostElements) {
-    return refuse(it->site, ncclInvalidArgument,
-                  format("%s: %zu elements", of_rank.c_str(), terms.count), {},
+    return refuse(it->site, ncclInvalidArgument, of_rank + format("%zu elements", terms.count), {},
                   "is a number negative that became a size?");
   }
   if (terms.op < ncclSum || terms.op > ncclNumOps) {
-    return refuse(
-        it->site, ncclInvalidArgument,
-        format("%s: there is no operation %d", of_rank.c_str(), static_cast<int>(terms.op)));
+    return refuse(it->site, ncclInvalidArgument,
+                  of_rank + format("there is no operation %d", static_cast<int>(terms.op)));
   }
   CUstream_st* const stream = stream_of(comm, it->stream);
   if (stream == nullptr) {
-    return refuse(it->site, ncclInvalidArgument, of_rank + ": there is no such stream");
+    return refuse(it->site, ncclInvalidArgument, of_rank + "there is no such stream");
   }
   if (stream->device != comm.device) {
     return refuse(it->site, ncclUnhandledCudaError,
-                  format("%s: the stream belongs to device %d, and the rank is on device %d",
-                         of_rank.c_str(), stream->device, comm.device),
+                  of_rank + format("the stream belongs to device %d, and the rank is on device %d",
+                                   stream->device, comm.device),
                   {}, format("cudaSetDevice(%d) before cudaStreamCreate", comm.device));
   }
   if (is_captured(stream)) {

@@ -5,8 +5,6 @@
 #include "../../types/site.h"
 #include "types.h"
 
-#define CUDA_CPU_SITE cuda_cpu::Site site = cuda_cpu::here()
-
 ncclResult_t ncclGetVersion(int* version);
 const char* ncclGetErrorString(ncclResult_t result);
 const char* ncclGetLastError(ncclComm_t comm);
@@ -45,5 +43,3 @@ ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t type, int pee
 
 ncclResult_t ncclGroupStart(CUDA_CPU_SITE);
 ncclResult_t ncclGroupEnd(CUDA_CPU_SITE);
-
-#undef CUDA_CPU_SITE

@@ -6,6 +6,7 @@
 
 #include "../../engine/diagnosis/faults.h"
 #include "../../engine/memory/memory.h"
+#include "../../engine/state/leaving.h"
 #include "../../engine/state/observer.h"
 #include "../../report/diagnostics.h"
 #include "../../report/text.h"
@@ -70,15 +71,10 @@ bool post(Clique& clique, ncclComm& comm, NcclOperation* it) {
     const OpenAllocation open(it->from);
     if (!clique.board->write(comm.rank, place, terms.bytes_read(comm.rank, clique.ranks))) {
       stop_clique(&clique, ncclSystemError,
-                  {format("%s: no room in the temporary folder, through which processes exchange "
-                          "data",
-                          name_of(terms.call)),
-                   it->site,
-                   {},
-                   {},
-                   {},
-                   "",
-                   cudaErrorOperatingSystem});
+                  report_here(format("%s: no room in the temporary folder, through which processes "
+                                     "exchange data",
+                                     name_of(terms.call)),
+                              it->site, cudaErrorOperatingSystem));
       return false;
     }
   }
@@ -433,14 +429,9 @@ int stop_clique(Clique* clique, ncclResult_t result, Report it) {
   const int reporter = clique->board->report_as(clique->rank_here());
   clique->error = result;
   if (!clique->board->is_here(reporter)) {
-    it = {format("rank %d stops, for rank %d has reported what is wrong", clique->rank_here(),
-                 reporter),
-          {},
-          {},
-          {},
-          {},
-          "",
-          cudaErrorLaunchFailure};
+    it = report_here(format("rank %d stops, for rank %d has reported what is wrong",
+                            clique->rank_here(), reporter),
+                     {nullptr, 0}, cudaErrorLaunchFailure);
     clique->error = ncclRemoteError;
   }
   return report(it);

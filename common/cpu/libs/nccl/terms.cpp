@@ -22,7 +22,7 @@ constexpr TypeName kTypes[] = {
     {"ncclUint64", 8}, {"ncclHalf", 2},  {"ncclFloat", 4}, {"ncclDouble", 8}, {"ncclBfloat16", 2}};
 constexpr const char* kOps[] = {"ncclSum", "ncclProd", "ncclMax", "ncclMin", "ncclAvg", "none"};
 
-/// A number of 16 bits, rounded after each operation.
+/// A number of 16 bits, rounded after each operation, which is made in double.
 template <class Format>
 struct Short {
   std::uint16_t bits;
@@ -30,14 +30,6 @@ struct Short {
   Short(double value = 0) : bits(Format::round(value)) {}
   operator double() const { return static_cast<double>(Format::value(bits)); }
 };
-template <class Format>
-Short<Format> operator+(Short<Format> a, Short<Format> b) {
-  return Short<Format>(static_cast<double>(a) + static_cast<double>(b));
-}
-template <class Format>
-Short<Format> operator*(Short<Format> a, Short<Format> b) {
-  return Short<Format>(static_cast<double>(a) * static_cast<double>(b));
-}
 
 /// Integers wrap around, as on a GPU.
 template <class T>

@@ -32,34 +32,29 @@ AsyncProxy::View& AsyncProxy::view_of(const Block& block, unsigned number) {
 
 void AsyncProxy::fence(const Block& block, bool at_once) {
   is_behind_ = !at_once;
-  if (at_once) look(block);
-}
-
-void AsyncProxy::look(const Block& block) {
-  for (unsigned i = 0; i < block.shared_count; ++i) {
+  for (unsigned i = 0; at_once && i < block.shared_count; ++i) {
     const SharedArray& array = block.shared[i];
     if (array.pages == nullptr || array.serial != block.serial || array.size == 0) continue;
     copy_unseen(view_of(block, i).bytes.data(), array.address, array.size);
   }
 }
 
-void AsyncProxy::has_written(const Block& block, const void* to, std::size_t bytes) {
-  const int number = shared_array_of(block, to, bytes);
-  if (number < 0) return;
+char* AsyncProxy::seen_at(const Block& block, const void* address, std::size_t bytes) {
+  const int number = shared_array_of(block, address, bytes);
+  if (number < 0) return nullptr;
   const auto i = static_cast<unsigned>(number);
-  const auto offset = static_cast<std::size_t>(static_cast<const char*>(to) -
-                                               static_cast<char*>(block.shared[i].address));
-  copy_unseen(view_of(block, i).bytes.data() + offset, to, bytes);
+  return view_of(block, i).bytes.data() +
+         (static_cast<const char*>(address) - static_cast<char*>(block.shared[i].address));
+}
+
+void AsyncProxy::has_written(const Block& block, const void* to, std::size_t bytes) {
+  if (char* const seen = seen_at(block, to, bytes)) copy_unseen(seen, to, bytes);
 }
 
 bool AsyncProxy::sees(const Block& block, const void* from, std::size_t bytes) {
   if (is_behind_) fence(block, true);
-  const int number = shared_array_of(block, from, bytes);
-  if (number < 0) return true;
-  const auto i = static_cast<unsigned>(number);
-  const auto offset = static_cast<std::size_t>(static_cast<const char*>(from) -
-                                               static_cast<char*>(block.shared[i].address));
-  return std::memcmp(view_of(block, i).bytes.data() + offset, from, bytes) == 0;
+  const char* const seen = seen_at(block, from, bytes);
+  return seen == nullptr || std::memcmp(seen, from, bytes) == 0;
 }
 
 void AsyncProxy::clear() {

@@ -35,7 +35,8 @@ class AsyncProxy {
     std::vector<char> bytes;
   };
   View& view_of(const Block& block, unsigned number);
-  void look(const Block& block);
+  /// What is seen of these bytes; null where they are in no shared array.
+  char* seen_at(const Block& block, const void* address, std::size_t bytes);
 
   std::vector<View> views_;
   bool is_behind_ = false;  // by a fence

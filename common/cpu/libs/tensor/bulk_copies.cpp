@@ -49,12 +49,18 @@ void check_tile(const CUtensorMap& map, const void* shared, const char* call, Si
   }
 }
 
-void observe(Block* block, const TilePiece& piece, std::uint32_t thread, Site site) {
-  if (block->observation == nullptr || observer->copy_arrives == nullptr) return;
+BulkStores& stores_of_thread(TensorWork* work) {
+  if (work->stores.empty()) work->stores.resize(current_block->count);
+  return work->stores[number_in_block()];
+}
+
+/// The running thread's store has read the piece.
+void observe(Block* block, const TilePiece& piece, Site site) {
+  if (block->observation == nullptr) return;
   AsyncCopy read{};
   read.from = piece.shared;
   read.bytes = static_cast<std::uint32_t>(piece.bytes);
-  read.thread = thread;
+  read.thread = number_in_block();
   read.site = site;
   observer->copy_arrives(*block, read, nullptr);
 }
@@ -134,22 +140,19 @@ UncountedCopies begin_tile(void* to_shared, const CUtensorMap& map, int x, int y
                            std::uint64_t* bar, Site site) {
   TensorWork& work = tensor_work("copy_tile");
   check_tile(map, to_shared, "copy_tile", site);
-  const PhaseCall call{"cp.async.bulk.tensor", site.file, site.line};
-  const std::vector<TilePiece> pieces = pieces_of(map, to_shared, x, y);
-  bulk_copy_begins(bar, std::size_t{map.box_rows} * map.box_columns * kElement, call);
-  for (const TilePiece& piece : pieces) {
-    bulk_piece_begins(bar, piece.shared, piece.global, piece.bytes + piece.zeros, piece.zeros,
-                      call);
-    // What it finds there until it comes, nobody has stored.
-    work.proxy.has_written(*current_block, piece.shared, piece.bytes + piece.zeros);
-  }
-  bulk_copy_has_begun(bar, call);
   work.told.clear();
-  for (const TilePiece& piece : pieces) {
+  for (const TilePiece& piece : pieces_of(map, to_shared, x, y)) {
     work.told.push_back(
         {piece.shared, piece.bytes + piece.zeros, piece.global, piece.bytes, false});
   }
-  return {work.told.data(), work.told.size()};
+  const UncountedCopies copies = {work.told.data(), work.told.size()};
+  begin_bulk_copy(bar, std::size_t{map.box_rows} * map.box_columns * kElement, copies,
+                  {"cp.async.bulk.tensor", site.file, site.line});
+  // What it finds there until they come, nobody has stored.
+  for (const UncountedCopy& copy : work.told) {
+    work.proxy.has_written(*current_block, copy.to, copy.bytes);
+  }
+  return copies;
 }
 
 UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* from_shared,
@@ -174,8 +177,7 @@ UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* fr
         "the threads that write the tile call fence_async() after that; then a barrier, then "
         "the store");
   }
-  if (work.stores.empty()) work.stores.resize(current_block->count);
-  BulkStores& mine = work.stores[static_cast<std::size_t>(current_thread - current_block->threads)];
+  BulkStores& mine = stores_of_thread(&work);
   for (const TilePiece& piece : pieces) {  // a fault is the program's: the memory is not there
     auto* const byte = static_cast<volatile char*>(piece.global);
     byte[0] = byte[0];
@@ -191,19 +193,16 @@ UncountedCopies begin_store(const CUtensorMap& map, int x, int y, const void* fr
 
 void commit_stores() {
   TensorWork& work = tensor_work("store_commit");
-  if (work.stores.empty()) work.stores.resize(current_block->count);
-  ++work.stores[static_cast<std::size_t>(current_thread - current_block->threads)].groups;
+  ++stores_of_thread(&work).groups;
 }
 
 void wait_for_stores(std::size_t left) {
   TensorWork& work = tensor_work("store_wait_read");
-  if (work.stores.empty()) return;
-  const auto thread = static_cast<std::uint32_t>(current_thread - current_block->threads);
-  BulkStores& mine = work.stores[thread];
+  BulkStores& mine = stores_of_thread(&work);
   while (!mine.stores.empty() && mine.groups - mine.stores.front().group > left) {
     for (const TilePiece& piece : mine.stores.front().pieces) {
       copy_unseen(piece.global, piece.shared, piece.bytes);
-      observe(current_block, piece, thread, mine.stores.front().site);
+      observe(current_block, piece, mine.stores.front().site);
     }
     mine.stores.pop_front();
   }
@@ -231,7 +230,7 @@ void fence_async_proxy() {
   // The lanes of a warp fence one after the other: what the last one stores behind its fence is
   // told.
   AsyncProxy& proxy = tensor_work("fence_async").proxy;
-  const auto lane = static_cast<unsigned>(current_thread - current_block->threads) % 32;
+  const unsigned lane = number_in_block() % 32;
   proxy.fence(*current_block, lane == 0 || lane == 31);
 }
 

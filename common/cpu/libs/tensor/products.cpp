@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "../../engine/arithmetic/short_floats.h"
+
 namespace cuda_cpu {
 namespace {
 
@@ -14,21 +16,9 @@ namespace {
 constexpr float kZero = -20000.0f, kNotFinite = 50000.0f;
 constexpr float kSomeZero = -5000.0f;
 
-float float_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
 /// `least`: the smallest exponent of the format, which its subnormal numbers have.
 float exponent_of(float value, int least) {
-  const auto field = static_cast<int>(bits_of(value) >> 23 & 255);
+  const auto field = static_cast<int>(bit_copy<std::uint32_t>(value) >> 23 & 255);
   if (value == 0.0f) return kZero;
   if (field == 255) return kNotFinite;
   return static_cast<float>(std::max(field - 127, least));
@@ -37,19 +27,11 @@ float exponent_of(float value, int least) {
 float value_of(TensorFormat format, std::uint32_t bits) {
   switch (format) {
     case TensorFormat::kBfloat16:
-      return float_of(bits << 16);
+      return bit_copy<float>(bits << 16);
     case TensorFormat::kTf32:  // it ignores the 13 lowest bits
-      return float_of(bits & ~0x1fffu);
-    case TensorFormat::kHalf: {
-      const int exponent = static_cast<int>(bits >> 10 & 31), fraction = bits & 1023;
-      const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-      if (exponent == 31) {
-        return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
-                             : sign * std::numeric_limits<float>::infinity();
-      }
-      return sign * std::ldexp(static_cast<float>(exponent == 0 ? fraction : fraction | 1024),
-                               std::max(exponent, 1) - 25);
-    }
+      return bit_copy<float>(bits & ~0x1fffu);
+    case TensorFormat::kHalf:
+      return HalfFormat::value(static_cast<std::uint16_t>(bits));
     case TensorFormat::kE4m3InHalves:
     case TensorFormat::kE4m3: {  // no infinity, and one NaN
       const int exponent = static_cast<int>(bits >> 3 & 15), fraction = bits & 7;
@@ -79,7 +61,7 @@ float sum_of(float c, const float* a, const float* a_exponents, const float* b,
     plain += static_cast<double>(a[l]) * static_cast<double>(b[l * stride]);
     largest = std::max(largest, a_exponents[l] + b_exponents[l * stride]);
   }
-  if (std::isnan(plain)) return float_of(0x7fffffffu);
+  if (std::isnan(plain)) return bit_copy<float>(0x7fffffffu);
   if (std::isinf(plain)) return static_cast<float>(plain);
   if (largest < kSomeZero) return 0.0f;
   const int exponent =
@@ -92,7 +74,8 @@ float sum_of(float c, const float* a, const float* a_exponents, const float* b,
     sum += aligned(static_cast<double>(a[l]) * static_cast<double>(b[l * stride]));
   }
   const float rounded = rounded_towards_zero(std::ldexp(static_cast<double>(sum), exponent));
-  return float_of(bits_of(rounded) & ~((1u << (23 - rounding.kept_bits)) - 1));
+  return bit_copy<float>(bit_copy<std::uint32_t>(rounded) &
+                         ~((1u << (23 - rounding.kept_bits)) - 1));
 }
 
 // ---- four elements of a row at once
@@ -114,10 +97,8 @@ Floats load(const float* from) {
 Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 
 Floats exponents_of(Floats c) {
-  Integers bits;
-  std::memcpy(&bits, &c, sizeof(bits));
-  bits = (bits >> 23 & 255) - 127;
-  const Floats exponents = __builtin_convertvector(bits, Floats);
+  const Floats exponents =
+      __builtin_convertvector((bit_copy<Integers>(c) >> 23 & 255) - 127, Floats);
   // Subnormal numbers are so small that only a sum of all small ones needs their exponent.
   return exponents > 127.0f ? Floats{} + kNotFinite : c == 0.0f ? Floats{} + kZero : exponents;
 }
@@ -137,9 +118,7 @@ bool add_to_four(float* d, const float* a, const float* a_exponents, const float
   }
   // 2^(fraction_bits - largest) and its reciprocal.
   const Integers up = 127 + rounding.fraction_bits - __builtin_convertvector(largest, Integers);
-  const Integers scale_bits = up << 23;
-  Floats scale;
-  std::memcpy(&scale, &scale_bits, sizeof(scale));
+  const auto scale = bit_copy<Floats>(up << 23);
   // An addend has 27 bits, so 32 hold the sum of 16 of them; and those of 8 for certain.
   Integers sum = __builtin_convertvector(c * scale, Integers), other{};
   for (unsigned l = 0; l < k; l += 2) {
@@ -149,12 +128,9 @@ bool add_to_four(float* d, const float* a, const float* a_exponents, const float
   for (int i = 0; i < 4; ++i) {
     // Exact, then without the bits for which there is no room.
     const double exact = static_cast<double>(std::int64_t{sum[i]} + other[i]);
-    std::uint64_t bits;
-    std::memcpy(&bits, &exact, sizeof(bits));
-    bits &= ~((std::uint64_t{1} << (52 - rounding.kept_bits)) - 1);
-    double cut;
-    std::memcpy(&cut, &bits, sizeof(cut));
-    d[i] = static_cast<float>(cut) * float_of(static_cast<std::uint32_t>(254 - up[i]) << 23);
+    const auto cut = bit_copy<double>(bit_copy<std::uint64_t>(exact) &
+                                      ~((std::uint64_t{1} << (52 - rounding.kept_bits)) - 1));
+    d[i] = static_cast<float>(cut) * bit_copy<float>(static_cast<std::uint32_t>(254 - up[i]) << 23);
   }
   return true;
 }

@@ -24,13 +24,9 @@ namespace {
 constexpr unsigned kProductRows = 64, kPiece = 16, kSwizzledRow = 128, kSwizzlePattern = 1024;
 constexpr unsigned kPiecesOfWarp = 2 * kProductRows / 4;  // of A
 
-unsigned number_of_thread() {
-  return static_cast<unsigned>(current_thread - current_block->threads);
-}
-
 WarpGroup& running_group(const char* call, Site site) {
   TensorWork& work = tensor_work(call);
-  const unsigned number = number_of_thread() / kGroupThreads;
+  const unsigned number = number_in_block() / kGroupThreads;
   const unsigned left = current_block->count - number * kGroupThreads;
   if (left < kGroupThreads) {
     refuse_instruction("a warp group that is not whole", site,
@@ -43,7 +39,7 @@ WarpGroup& running_group(const char* call, Site site) {
 }
 
 WarpGroup::Member& running_member(WarpGroup* group) {
-  return group->members[number_of_thread() % kGroupThreads];
+  return group->members[number_in_block() % kGroupThreads];
 }
 
 WarpProduct& product_at(WarpGroup& group, std::uint64_t number) {
@@ -235,7 +231,7 @@ WarpProduct* new_product(WarpGroup* group, const ProductCall& call) {
   group->products.push_back(std::make_unique<WarpProduct>());
   WarpProduct* const product = group->products.back().get();
   product->call = call;
-  product->first_thread = number_of_thread();
+  product->first_thread = number_in_block();
   find_pieces(product);
   return product;
 }
@@ -274,7 +270,7 @@ void for_pieces_of(const WarpProduct& product, unsigned warp, F use) {
 /// The race detector hears that the product has read what it was told of.
 void observe_reads(const WarpGroup& group, const WarpProduct& product, std::uint64_t number) {
   Block& block = *current_block;
-  if (block.observation == nullptr || observer->copy_arrives == nullptr) return;
+  if (block.observation == nullptr) return;
   AsyncCopy read{};
   read.bytes = kPiece;
   read.group = static_cast<std::uint32_t>(number);
@@ -291,13 +287,11 @@ void observe_reads(const WarpGroup& group, const WarpProduct& product, std::uint
 /// The first thread of each warp tells what that reads.
 UncountedCopies reads_of(WarpGroup& group, WarpProduct* product, std::uint64_t number) {
   Block& block = *current_block;
-  const unsigned warp = number_of_thread() % kGroupThreads / 32;
+  const unsigned warp = number_in_block() % kGroupThreads / 32;
   if (block.observation == nullptr || product->has_told[warp]) return {nullptr, 0};
   product->has_told[warp] = true;
-  product->tellers[warp] = number_of_thread();
-  if (observer->phase_is_reached != nullptr) {
-    observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(number));
-  }
+  product->tellers[warp] = number_in_block();
+  observer->phase_is_reached(block, &group, static_cast<std::uint32_t>(number));
   std::vector<UncountedCopy>& told = tensor_work("wgmma").told;
   told.clear();
   for_pieces_of(*product, warp, [&](const char* piece) {
@@ -308,7 +302,7 @@ UncountedCopies reads_of(WarpGroup& group, WarpProduct* product, std::uint64_t n
 
 /// The running thread gets what the products have made of its registers.
 void take(WarpGroup* group, WarpGroup::Member* member, std::uint64_t end) {
-  const unsigned thread = number_of_thread() % kGroupThreads;
+  const unsigned thread = number_in_block() % kGroupThreads;
   Block& block = *current_block;
   for (; member->ended < end; ++member->ended) {
     WarpProduct& product = product_at(*group, member->ended);
@@ -318,7 +312,7 @@ void take(WarpGroup* group, WarpGroup::Member* member, std::uint64_t end) {
       make(&product);
       observe_reads(*group, product, member->ended);
     }
-    if (block.observation != nullptr && observer->phase_is_passed != nullptr) {
+    if (block.observation != nullptr) {
       observer->phase_is_passed(block, group, static_cast<std::uint32_t>(member->ended));
     }
     ++product.ended;
@@ -354,7 +348,7 @@ std::uint64_t describe_matrix(const void* in_shared, unsigned leading, unsigned 
 UncountedCopies begin_product(float* d, const ProductCall& call) {
   WarpGroup& group = running_group("wgmma", call.site);
   WarpGroup::Member& member = running_member(&group);
-  const unsigned thread = number_of_thread() % kGroupThreads;
+  const unsigned thread = number_in_block() % kGroupThreads;
   const unsigned size = call.n / 2;
   const bool is_first = member.begun == group.first + group.products.size();
   WarpProduct* const before = latest_of(group, member, d, thread);

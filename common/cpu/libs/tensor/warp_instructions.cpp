@@ -23,7 +23,6 @@ struct LaneOfProduct : LanesWork {
 struct LaneOfLoad : LanesWork {
   unsigned* r;
   MatrixRow row;
-  bool transposed;
 };
 
 struct LaneOfStore : LanesWork {
@@ -152,7 +151,7 @@ void check_matrix_row(const void* row, Site site, const char* instruction) {
 
 void exchange_rows(unsigned (&r)[4], const MatrixRow& row, bool transposed, Site site) {
   const auto for_all = transposed ? exchange_for_all<true> : exchange_for_all<false>;
-  meet(WarpOperation::kTensorLoad, LaneOfLoad{{for_all}, r, row, transposed}, site);
+  meet(WarpOperation::kTensorLoad, LaneOfLoad{{for_all}, r, row}, site);
 }
 
 MatrixRow row_of_columns(const unsigned (&r)[4], Site site) {

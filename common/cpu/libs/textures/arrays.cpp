@@ -329,8 +329,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t destination, size_t x, size_t y, const
   if (const int error = run_in("cudaMemcpyToArray", site, destination, x, y, bytes, &to)) {
     return finish(error);
   }
-  return copy_block("cudaMemcpyToArray", site, to, bytes, source, bytes, bytes, 1, kind, nullptr,
-                    false);
+  return copy_row("cudaMemcpyToArray", site, to, source, bytes, kind, nullptr, false);
 }
 
 cudaError_t cudaMemcpyFromArray(void* destination, cudaArray_const_t source, size_t x, size_t y,
@@ -341,8 +340,7 @@ cudaError_t cudaMemcpyFromArray(void* destination, cudaArray_const_t source, siz
   if (const int error = run_in("cudaMemcpyFromArray", site, source, x, y, bytes, &from)) {
     return finish(error);
   }
-  return copy_block("cudaMemcpyFromArray", site, destination, bytes, from, bytes, bytes, 1, kind,
-                    nullptr, false);
+  return copy_row("cudaMemcpyFromArray", site, destination, from, bytes, kind, nullptr, false);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent, Site site) {

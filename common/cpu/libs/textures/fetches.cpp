@@ -29,11 +29,8 @@ bool is_of_texture(const TextureCall& call) { return call.function[0] == 't'; }
                        std::vector<Report::Note> notes, std::vector<std::string> details = {},
                        std::string help = "", int error = cudaErrorIllegalAddress) {
   if (!in_kernel()) die("%s called outside of a kernel", call.function);
-  Report it = report_here(std::move(headline), call.site, error);
-  it.details = std::move(details);
-  it.notes = std::move(notes);
-  it.help = std::move(help);
-  stop_grid(it);
+  stop_grid(report_here(std::move(headline), call.site, error, std::move(details), std::move(help),
+                        std::move(notes)));
 }
 
 Report::Note created_note(const TextureObject& object) {

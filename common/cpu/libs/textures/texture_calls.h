@@ -8,15 +8,12 @@
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* description,
-                                    const cudaResourceViewDesc* view,
-                                    cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture,
-                                     cuda_cpu::Site site = cuda_cpu::here());
+                                    const cudaResourceViewDesc* view, CUDA_CPU_SITE);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture, CUDA_CPU_SITE);
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
-                                    cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface,
-                                     cuda_cpu::Site site = cuda_cpu::here());
+                                    CUDA_CPU_SITE);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface, CUDA_CPU_SITE);
