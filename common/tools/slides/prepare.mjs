@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { links, withComments } from '../site/markdown.mjs'
 import { drawing } from './pictures.mjs'
 
-const MARKER = /<!--\s*(?:(?:code|table|pivot|output|headline|minutes|plan):[^]*?|end\s*)-->/g
+const MARKER = /<!--\s*(?:(?:code|table|pivot|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
 
 // A marker may stand within speaker notes, and then ends the first half of these.
 const withoutMarkers = (text) =>
