@@ -684,37 +684,31 @@ __global__ void use_pipeline(const int* x, int* y) {
   }
 }
 
-template <Skipped kSkipped>
-std::vector<Finding> findings_of_barrier() {
+template <void (*kKernel)(const int*, int*)>
+std::vector<Finding> findings_in_copies() {
   const DeviceArray<int> x(std::vector<int>(kBlock, 0)), y(kBlock);
-  return findings_of([&] { use_barrier<kSkipped><<<1, kBlock>>>(x.get(), y.get()); });
-}
-
-template <Skipped kSkipped>
-std::vector<Finding> findings_of_pipeline() {
-  const DeviceArray<int> x(std::vector<int>(kBlock, 0)), y(kBlock);
-  return findings_of([&] { use_pipeline<kSkipped><<<1, kBlock>>>(x.get(), y.get()); });
+  return findings_of([&] { kKernel<<<1, kBlock>>>(x.get(), y.get()); });
 }
 
 }  // namespace
 
 TEST_CASE("who has waited at a barrier comes after all who have arrived there, and its copies") {
-  check_found(findings_of_barrier<Skipped::kWait>(), Fault::kSameBlock, "word", "word");
-  check_found(findings_of_barrier<Skipped::kCopysWait>(), Fault::kUnderWay, "copy for barrier",
-              "copy for barrier");
-  check_found_if(false, findings_of_barrier<Skipped::kNothing>());
+  check_found(findings_in_copies<use_barrier<Skipped::kWait>>(), Fault::kSameBlock, "word", "word");
+  check_found(findings_in_copies<use_barrier<Skipped::kCopysWait>>(), Fault::kUnderWay,
+              "copy for barrier", "copy for barrier");
+  check_found_if(false, findings_in_copies<use_barrier<Skipped::kNothing>>());
 }
 
 TEST_CASE("a stage of a pipeline is filled after it was emptied, and emptied after it was filled") {
   // Whichever of the two comes first.
-  const auto overtaken = findings_of_pipeline<Skipped::kAcquire>();
+  const auto overtaken = findings_in_copies<use_pipeline<Skipped::kAcquire>>();
   REQUIRE(!overtaken.empty());
   const Fault fault = overtaken[0].fault;
   CHECK((fault == Fault::kSameBlock || fault == Fault::kUnderWay));
   check_found(overtaken, fault, "stage", "emptied");
-  check_found(findings_of_pipeline<Skipped::kConsumersWait>(), Fault::kUnderWay, "stage",
-              "too early");
-  check_found_if(false, findings_of_pipeline<Skipped::kNothing>());
+  check_found(findings_in_copies<use_pipeline<Skipped::kConsumersWait>>(), Fault::kUnderWay,
+              "stage", "too early");
+  check_found_if(false, findings_in_copies<use_pipeline<Skipped::kNothing>>());
 }
 
 TEST_CASE("bytes of one word are no race") {
