@@ -99,14 +99,12 @@ bool adds_up(Kernel kernel, const std::vector<int>& x, unsigned grid, unsigned b
 void check_any_shape(const std::vector<Summing>& kernels) {
   const std::size_t largest = small_sizes() ? 1003 : 5003, step = small_sizes() ? 13 : 1;
   for (const Summing& s : kernels) {
-    for (const unsigned block : awkward_blocks()) {
-      for (const std::size_t n : {std::size_t{1}, std::size_t{257}, largest}) {
-        for (const unsigned grid : {1u, 2u, 3u, 7u}) {
-          INFO(s.name << ", grid " << grid << ", block " << block << ", n = " << n);
-          CHECK(adds_up(s.kernel, random_ints(n, -9, 9, 3), grid, block));
-        }
+    for_blocks_of_every_size(largest, [&](const std::vector<int>& values, unsigned block) {
+      for (const unsigned grid : {1u, 2u, 3u, 7u}) {
+        INFO(s.name << ", grid " << grid);
+        CHECK(adds_up(s.kernel, values, grid, block));
       }
-    }
+    });
     for (const NamedInts& input : ints_of_every_kind(largest)) {
       INFO(s.name << ", " << input.name);
       CHECK(adds_up(s.kernel, input.values, 3, 250));
@@ -158,21 +156,14 @@ ThreadSums sums_of(const std::vector<int>& x, unsigned block = 256) {
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      INFO("n = " << n << ", " << input.name);
-      check_all(kVersions, sums_of(input.values));
-    }
-  }
+  for_ints_of_every_size(
+      [](const std::vector<int>& values) { check_all(kVersions, sums_of(values)); });
 }
 
 TEST_CASE("every version works with any block size, powers of two or not") {
-  for (const unsigned block : awkward_blocks()) {
-    for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
-      INFO("block " << block << ", n = " << n);
-      check_all(kVersions, sums_of(random_ints(n, -9, 9, 3), block));
-    }
-  }
+  for_blocks_of_every_size(20011, [](const std::vector<int>& values, unsigned block) {
+    check_all(kVersions, sums_of(values, block));
+  });
 }
 
 TEST_CASE("every version runs on as many threads as its name says") {

@@ -101,13 +101,10 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
 }
 
 TEST_CASE("every version works with any block size, powers of two or not") {
-  for (const unsigned block : awkward_blocks()) {
-    const std::size_t largest = small_sizes() ? 1003 : 5003;
-    for (const std::size_t n : {std::size_t{1}, std::size_t{257}, largest}) {
-      INFO("block " << block << ", n = " << n);
-      check_all(all_versions(block), BlockSums(random_ints(n, -9, 9, 3), block));
-    }
-  }
+  const std::size_t most = small_sizes() ? 1003 : 5003;
+  for_blocks_of_every_size(most, [](const std::vector<int>& values, unsigned block) {
+    check_all(all_versions(block), BlockSums(values, block));
+  });
 }
 
 TEST_CASE("every block leaves the sum of its own elements in its own place and writes no other") {
@@ -188,17 +185,12 @@ TEST_CASE("trees with predicates and behind a branch are right at awkward sizes,
           "[forced_branch]") {
   const auto all_run_right = [](const std::vector<int>& values, unsigned block) {
     const forced_branch::BlockSums sums(values, block);
-    INFO("block " << block << ", n = " << values.size());
     check_all(forced_branch::kVersions, sums);
     sums.poison();
     if (!values.empty()) CHECK_FALSE(sums.is_right("nothing ran"));
   };
   for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 256); });
-  for (const unsigned block : awkward_blocks()) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
-      all_run_right(random_ints(n, -9, 9, 3), block);
-    }
-  }
+  for_blocks_of_every_size(2053, all_run_right);
   all_run_right(std::vector<int>(4099, 40000000), 256);
   // The host's own sums are right: of 300 in blocks of 256.
   CHECK(forced_branch::BlockSums(std::vector<int>(300, -3), 256).expected ==
@@ -211,17 +203,9 @@ TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
   for_ints_of_every_size([](const std::vector<int>& values) {
     check_all(shared_layouts::kVersions, BlockResults{values, 256});
   });
-  for (const unsigned block : awkward_blocks()) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
-      const BlockResults results{random_ints(n, -9, 9, 3), block};
-      for (const auto& version : shared_layouts::kVersions) {
-        INFO(version.name << ", block " << block << ", n = " << n);
-        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, results));
-        results.poison();
-        CHECK_FALSE((results.*version.is_right)("nothing ran"));
-      }
-    }
-  }
+  for_blocks_of_every_size(2053, [](const std::vector<int>& values, unsigned block) {
+    check_repeated(shared_layouts::kVersions, BlockResults{values, block}, 1);
+  });
   const BlockResults large{std::vector<int>(4099, 40000000), 256};
   CHECK(runs_right(shared_layouts::kVersions[0], large));
 }
@@ -301,20 +285,13 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
           "[slots_in_a_loop]") {
   using namespace slots_in_a_loop;
   const auto all_run_right = [](const std::vector<int>& values, unsigned blocks, unsigned block) {
-    const SharedWork work(values, blocks, block);
-    INFO(blocks << " blocks of " << block << ", n = " << values.size());
-    for (int repeat = 0; repeat < 2; ++repeat) check_all(slots_in_a_loop::kVersions, work);
-    work.poison();
-    CHECK_FALSE(work.is_right("nothing ran"));
+    INFO(blocks << " blocks");
+    check_repeated(slots_in_a_loop::kVersions, SharedWork(values, blocks, block), 1);
   };
   for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 8, 64); });
-  for (const unsigned block : awkward_blocks()) {
-    for (const unsigned blocks : {1u, 3u, 8u}) {
-      for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
-        all_run_right(random_ints(n, -9, 9, 3), blocks, block);
-      }
-    }
-  }
+  for_blocks_of_every_size(2053, [&](const std::vector<int>& values, unsigned block) {
+    for (const unsigned blocks : {1u, 3u, 8u}) all_run_right(values, blocks, block);
+  });
   all_run_right(std::vector<int>(4099, 40000000), 8, 64);
   // The host's own sums are right: 300 elements, of which blocks of 64 threads take turns.
   CHECK(SharedWork(std::vector<int>(300, -3), 2, 64).expected ==
@@ -324,20 +301,13 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
 TEST_CASE("every thread reads its words of the tile, from shared memory and from where it came",
           "[shared_bandwidth]") {
   using namespace shared_bandwidth;
-  const auto all_run_right = [](const auto& reads, const auto& versions) {
-    for (const auto& version : versions) {
-      INFO(version.name << ", rounds " << reads.rounds << ", blocks " << reads.grid);
-      CHECK(runs_right(version, reads));
-      reads.poison();
-      CHECK_FALSE((reads.*version.is_right)("nothing ran"));
-    }
-  };
   for (const unsigned rounds : {1u, 2u, 9u}) {
     for (const unsigned blocks : {1u, 3u}) {
-      all_run_right(Reads<unsigned>(blocks, rounds, 5),
-                    std::vector{kFromShared<unsigned>, kFromL1<unsigned>});
-      all_run_right(Reads<uint4>(blocks, rounds, 5),
-                    std::vector{kFromShared<uint4>, kFromL1<uint4>});
+      INFO("rounds " << rounds << ", blocks " << blocks);
+      check_repeated(std::vector{kFromShared<unsigned>, kFromL1<unsigned>},
+                     Reads<unsigned>(blocks, rounds, 5), 1);
+      check_repeated(std::vector{kFromShared<uint4>, kFromL1<uint4>},
+                     Reads<uint4>(blocks, rounds, 5), 1);
     }
   }
   CHECK(Reads<uint4>(3, 2, 5).bytes_read() == 3.0 * 1024 * 2 * 8 * 16);

@@ -185,14 +185,10 @@ TEST_CASE("within a block every version adds the right word at awkward sizes", "
 }
 
 TEST_CASE("every version works with any block size, also one that is no whole number of warps") {
-  for (const unsigned block : awkward_blocks()) {
-    for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
-      const std::vector<int> x = random_ints(n, -9, 9, 3);
-      INFO("block " << block << ", n = " << n);
-      check_all(kAdditions, additions(x, block));
-      check_all(versions_within_block(), additions_within_block(x, block));
-    }
-  }
+  for_blocks_of_every_size(20011, [](const std::vector<int>& x, unsigned block) {
+    check_all(kAdditions, additions(x, block));
+    check_all(versions_within_block(), additions_within_block(x, block));
+  });
 }
 
 TEST_CASE("warps behind the one that takes the last word begin again with the first") {

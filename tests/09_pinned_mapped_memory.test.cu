@@ -78,21 +78,6 @@ bool copies_right(const Copy& copy, const Transfer& t, Run run) {
 }
 bool copies_right(const Copy& copy, const Transfer& t) { return copies_right(copy, t, copy.run); }
 
-// A pointer to the name: g++ 13 takes a result by reference for a part of what came by reference.
-const Copy& copy_named(const char* name) {
-  for (const Copy& copy : kCopies) {
-    if (copy.name == name) return copy;
-  }
-  throw std::runtime_error(std::string("no copy ") + name);
-}
-
-const Version<Transfer>& version_named(const std::string& name) {
-  for (const auto& version : kVersions) {
-    if (version.name == name) return version;
-  }
-  throw std::runtime_error("no version " + name);
-}
-
 const auto no_copy = [](const Transfer&, unsigned*) {};
 
 // `rounds` rounds, one by one.
@@ -171,8 +156,8 @@ TEST_CASE("chunks cover every word, however many chunks and streams there are") 
       for (const std::size_t streams : {1u, 2u, 5u}) {
         const Transfer t = transfer(n, chunks, streams);
         INFO("n = " << n << ", " << chunks << " chunks, " << streams << " streams");
-        CHECK(runs_right(version_named("overlapped"), t));
-        CHECK(runs_right(version_named("overlapped_pageable"), t));
+        CHECK(runs_right(version_named(kVersions, "overlapped"), t));
+        CHECK(runs_right(version_named(kVersions, "overlapped_pageable"), t));
       }
     }
   }
@@ -227,7 +212,7 @@ TEST_CASE("any number of passes and rounds gives what the host computes") {
 
 TEST_CASE("memory that the host had better not read is checked by way of the device") {
   const Transfer t = transfer(5003);
-  const Copy& copy = copy_named("d2h_write_combined");
+  const Copy& copy = version_named(kCopies, "d2h_write_combined");
   unsigned* const host = copy.kind.get(t.n);
   prepare(copy, t, host);
   copy.run(t, host);
@@ -272,7 +257,7 @@ TEST_CASE("the check rejects one wrong byte") {
     const Transfer t = transfer(1000);
     INFO("byte " << byte);
     for (const char* name : {"h2d_pinned", "d2h_pinned"}) {
-      const Copy& copy = copy_named(name);
+      const Copy& copy = version_named(kCopies, name);
       unsigned* const host = copy.kind.get(t.n);
       prepare(copy, t, host);
       const bool to_host = copy.way == Way::kToHost;
@@ -287,7 +272,7 @@ TEST_CASE("the check rejects one wrong byte") {
     reinterpret_cast<unsigned char*>(t.h_x)[byte] ^= 1;
     for (const char* name : {"mapped_read", "copied_read", "copied_read_twice", "overlapped"}) {
       INFO(name);
-      CHECK_FALSE(runs_right(version_named(name), t));
+      CHECK_FALSE(runs_right(version_named(kVersions, name), t));
     }
   }
 }
@@ -296,7 +281,7 @@ TEST_CASE("a kernel reads host memory as it is when it runs, not as it was") {
   Transfer t = transfer(1000);
   t.data[17] = 4711;  // what is expected follows
   t.h_x[17] = 4711;
-  CHECK(runs_right(version_named("mapped_read"), t));
+  CHECK(runs_right(version_named(kVersions, "mapped_read"), t));
 }
 
 TEST_CASE(
@@ -318,8 +303,8 @@ TEST_CASE(
 TEST_CASE("a row's name is its own, and says which memory a copy is from and what is checked") {
   std::set<std::string> names;
   for (const auto& version : kVersions) CHECK(names.insert(version.name).second);
-  CHECK(version_named("mapped_read_twice").is_right == &Transfer::two_passes_are_right);
-  CHECK(version_named("copied_read_twice").is_right == &Transfer::two_passes_are_right);
+  CHECK(version_named(kVersions, "mapped_read_twice").is_right == &Transfer::two_passes_are_right);
+  CHECK(version_named(kVersions, "copied_read_twice").is_right == &Transfer::two_passes_are_right);
   for (const Copy& copy : kCopies) {
     const std::string name = copy.name;
     CHECK(names.insert(name).second);
@@ -533,12 +518,8 @@ TEST_CASE("every way of reading twice is right at awkward sizes, and the check s
     if (n == 0 || n > 3000) continue;
     for (const unsigned rounds : {1u, 2u, 5u}) {
       const Reads m(n, rounds, 9);
-      for (const auto& version : second_read::kVersions) {
-        INFO(version.name << ", n = " << n << ", " << rounds << " rounds");
-        CHECK(runs_right(version, m));
-        m.poison();
-        CHECK_FALSE((m.*version.is_right)("nothing ran"));
-      }
+      INFO("n = " << n << ", " << rounds << " rounds");
+      check_repeated(second_read::kVersions, m, 1);
     }
   }
   const Reads m(1000, 5, 9);  // near is the neighbour, far is half of all words away

@@ -75,12 +75,6 @@ namespace ticket_orders {
 
 namespace {
 
-template <class Versions>
-auto version_called(const Versions& versions, const std::string& name) {
-  return *std::find_if(std::begin(versions), std::end(versions),
-                       [&](const auto& version) { return version.name == name; });
-}
-
 bool waits_for_the_grid(const Version<SumMemory>& version) {
   return version.name == std::string("grid_sync");
 }
@@ -109,13 +103,8 @@ void check_sums(const Versions& versions) {
     for (const unsigned most : {1u, 2u, 7u}) {
       const unsigned grid = std::min(most, largest_grid(block));  // for a barrier across it
       const std::size_t n = 16 * 2 * block + 16 * block / 2 + 3;
-      const Memory memory{random_ints(n, -9, 9, 16), grid, block};
-      for (const auto& version : versions) {
-        INFO(version.name << ", " << grid << " blocks of " << block);
-        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, memory));
-        memory.poison();
-        CHECK_FALSE((memory.*version.is_right)("nothing ran"));
-      }
+      INFO(grid << " blocks of " << block);
+      check_repeated(versions, Memory{random_ints(n, -9, 9, 16), grid, block}, 1);
     }
   }
 }
@@ -189,16 +178,16 @@ TEST_CASE("the checker rejects a kernel that does nothing") {
 TEST_CASE("the checker rejects one wrong element") {
   std::vector<int> x = random_ints(1000, 0, 9, 5);
   const SumMemory memory{x, 3, 64};
-  REQUIRE(runs_right(version_called(kVersions, "last_block"), memory));
+  REQUIRE(runs_right(version_named(kVersions, "last_block"), memory));
   x[999] += 1;
   CUDA_CHECK(cudaMemcpy(memory.x, x.data(), memory.x.bytes(), cudaMemcpyHostToDevice));
-  CHECK_FALSE(runs_right(version_called(kVersions, "last_block"), memory));
+  CHECK_FALSE(runs_right(version_named(kVersions, "last_block"), memory));
 }
 
 TEST_CASE("the checker rejects a right sum when the ticket was not put back") {
   const std::vector<int> x = random_ints(1000, 0, 9, 5);
   const SumMemory memory{x, 3, 64};
-  REQUIRE(runs_right(version_called(kVersions, "last_block"), memory));
+  REQUIRE(runs_right(version_named(kVersions, "last_block"), memory));
   const unsigned drawn = 3;
   CUDA_CHECK(cudaMemcpy(memory.ticket.get(), &drawn, sizeof drawn, cudaMemcpyHostToDevice));
   CHECK_FALSE(memory.is_right("ticket"));
@@ -229,7 +218,7 @@ TEST_CASE("the versions that use no shuffles work with blocks of any size, also 
       const SumMemory memory{x, 3, block};
       for (const char* name : {"atomic_per_element", "shared_atomics"}) {
         INFO(name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version_called(kVersions, name), memory));
+        CHECK(runs_right(version_named(kVersions, name), memory));
       }
     }
   }
@@ -246,7 +235,7 @@ TEST_CASE("a block's partial sum goes to its own place, and nowhere else") {
     SumMemory memory{x, grid, block};
     const DeviceArray<Sum> partials(grid + 1);
     memory.sum.partials = partials;
-    version_called(kVersions, name).launch(memory);
+    version_named(kVersions, name).launch(memory);
     CUDA_CHECK_LAUNCH();
     INFO(name);
     CHECK(partials.download() == expected);
@@ -279,13 +268,8 @@ TEST_CASE("every ordered ticket lets the last block add every element", "[ticket
 TEST_CASE("every way to add in shared memory adds the number of each thread", "[shared_queue]") {
   using sums::shared_queue::QueueMemory;
   for (const unsigned block : {32u, 96u, 512u, 1024u}) {
-    const QueueMemory memory{{{0}, 5, block}};
-    for (const auto& version : sums::shared_queue::kVersions) {
-      INFO(version.name << ", block " << block);
-      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, memory));
-      memory.poison();
-      CHECK_FALSE(memory.sums_are_right("nothing ran"));
-    }
+    INFO("block " << block);
+    check_repeated(sums::shared_queue::kVersions, QueueMemory{{{0}, 5, block}}, 1);
   }
   // By hand: blocks of 32, numbers 0 to 31, 32 to 63, ...
   const QueueMemory by_hand{{{0}, 3, 32}};
@@ -303,12 +287,8 @@ TEST_CASE("many small sums in a row are all right, whatever the block and the la
       const std::vector<int> x = random_ints(2053, 1, 9, 22);
       const sums::many_small_sums::SmallSums many(x, grid, block, small_sizes() ? 20 : 100);
       CHECK(many.expected[13] == sum_of_squares(x, 7 * 13));
-      for (const auto& version : sums::many_small_sums::kVersions) {
-        INFO(version.name << ", up to " << grid << " blocks of " << block);
-        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, many));
-        many.poison();
-        CHECK_FALSE(many.is_right("nothing ran"));
-      }
+      INFO("up to " << grid << " blocks of " << block);
+      check_repeated(sums::many_small_sums::kVersions, many, 1);
     }
   }
 }

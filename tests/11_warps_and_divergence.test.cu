@@ -496,26 +496,19 @@ TEST_CASE("the checkers of votes reject what was not written, and one wrong plac
   std::vector<int> other = x;
   other[1054] = x[1054] == votes_at_work::kWanted ? 0 : votes_at_work::kWanted;
   other[1053] = x[1053] < 500 ? x[1053] + 101 : x[1053] - 101;
-  warp_votes::Segments asked{{x, 64}};
-  for (const auto& version : warp_votes::kVersions) {
-    INFO(version.name);
-    asked.poison();
-    CHECK_FALSE((asked.*version.is_right)("nothing ran"));
-    asked.host_x = other;
-    CHECK_FALSE(runs_right(version, asked));
-    asked.host_x = x;
-    CHECK(runs_right(version, asked));
-  }
-  votes_at_work::Segments worked{{x, 64}};
-  for (const auto& version : votes_at_work::kVersions) {
-    INFO(version.name);
-    worked.poison();
-    CHECK_FALSE((worked.*version.is_right)("nothing ran"));
-    worked.host_x = other;
-    CHECK_FALSE(runs_right(version, worked));
-    worked.host_x = x;
-    CHECK(runs_right(version, worked));
-  }
+  const auto check = [&](const auto& versions, auto segments) {
+    for (const auto& version : versions) {
+      INFO(version.name);
+      segments.poison();
+      CHECK_FALSE((segments.*version.is_right)("nothing ran"));
+      segments.host_x = other;
+      CHECK_FALSE(runs_right(version, segments));
+      segments.host_x = x;
+      CHECK(runs_right(version, segments));
+    }
+  };
+  check(warp_votes::kVersions, warp_votes::Segments{{x, 64}});
+  check(votes_at_work::kVersions, votes_at_work::Segments{{x, 64}});
 }
 
 TEST_CASE("active_mask leaves three words for every 32 ints, and its surprises are counted",

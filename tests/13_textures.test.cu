@@ -421,12 +421,7 @@ TEST_CASE("each walk comes past every pixel once, and every version of it return
     CHECK(columns.size() == shape.pixels());
     CHECK(diagonals.size() == shape.pixels());
     const Image image(index_valued(shape), shape.width, shape.height);
-    for (const auto& version : image_walks::kVersions) {
-      INFO(version.name << ", " << shape.text());
-      image.poison();
-      CHECK_FALSE((image.*version.is_right)(version.name));
-      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, image));
-    }
+    check_repeated(image_walks::kVersions, image, 1);
   }
 }
 

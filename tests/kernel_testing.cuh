@@ -37,14 +37,14 @@ void check_all(const Versions& versions, const Problem& problem) {
 /// How often to repeat what must work every time.
 inline int repeats(int usual) { return small_sizes() ? 2 : usual; }
 
-/// No version trips over what its earlier launches left, and what they left is poisoned, so that a
-/// version that does nothing is not right.
+/// Each of several versions is right at once and after so many launches more, none of which trips
+/// over what earlier ones left. What they left is then poisoned: doing nothing is not right.
 template <class Versions, class Problem>
-void check_repeated(const Versions& versions, const Problem& problem) {
+void check_repeated(const Versions& versions, const Problem& problem, int more = repeats(20)) {
   for (const auto& version : versions) {
     INFO(version.name);
-    problem.poison();
-    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(problem);
+    CHECK(runs_right(version, problem));
+    for (int launch = 0; launch < more; ++launch) version.launch(problem);
     CUDA_CHECK_LAUNCH();
     CHECK((problem.*version.is_right)("launched again and again"));
     problem.poison();
@@ -89,6 +89,27 @@ void for_ints_of_every_size(Check check) {
       check(input.values);
     }
   }
+}
+
+/// Calls check(values, block) with blocks of every size and ints for none of them, for one, and for
+/// many. A failure names both sizes.
+template <class Check>
+void for_blocks_of_every_size(std::size_t most, Check check) {
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{257}, most}) {
+      INFO("block " << block << ", n = " << n);
+      check(random_ints(n, -9, 9, 3), block);
+    }
+  }
+}
+
+/// One of several versions.
+template <class Versions>
+const auto& version_named(const Versions& versions, const char* name) {
+  const auto found = std::find_if(std::begin(versions), std::end(versions),
+                                  [&](const auto& v) { return v.name == std::string(name); });
+  REQUIRE(found != std::end(versions));
+  return *found;
 }
 
 /// What main gets when a program is called with these words.

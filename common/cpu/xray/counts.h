@@ -40,7 +40,8 @@ namespace xray {
 
 /// Runs `work` and returns what the launches in it did, with every block counted. `work` must wait
 /// for its kernels (cudaDeviceSynchronize). A kernel that is launched again in the same way is
-/// returned once.
+/// returned once. Launches counted so far are out of the way meanwhile, and in the end all is
+/// watched as before.
 std::vector<Launch> count(const std::function<void()>& work);
 
 }  // namespace xray

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "../cuda/cuda_runtime_api.h"
 #include "../engine/state/block.h"
 #include "../engine/state/current.h"
 #include "../engine/state/grid.h"
@@ -17,6 +18,7 @@
 #include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/source_lines.h"
+#include "counts.h"
 #include "lanes.h"
 #include "machine_code.h"
 #include "tally.h"
@@ -433,7 +435,8 @@ std::vector<Launch> take_launches() {
 void keep_launches() { session().keeps = true; }
 std::vector<Launch> kept_launches() { return session().kept; }
 
-std::vector<Launch> launches_of(const std::function<void()>& work) {
+std::vector<Launch> count(const std::function<void()>& work) {
+  cudaDeviceSynchronize();  // work that waits in a stream is not to be counted
   const SetAside counted_so_far;
   sample_blocks(kAllBlocks);
   watch();

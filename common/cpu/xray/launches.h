@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "counted.h"
@@ -28,9 +27,5 @@ std::vector<Launch> take_launches();
 /// From now on take_launches() keeps what it returns as well, and kept_launches() has all of that.
 void keep_launches();
 std::vector<Launch> kept_launches();
-
-/// The launches that `work` makes, with every block counted. Those counted so far are out of the
-/// way meanwhile, and in the end all is watched as before.
-std::vector<Launch> launches_of(const std::function<void()>& work);
 
 }  // namespace xray
