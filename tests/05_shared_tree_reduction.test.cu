@@ -187,7 +187,7 @@ TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits",
 TEST_CASE("trees with predicates and behind a branch are right at awkward sizes, for any block",
           "[forced_branch]") {
   const auto all_run_right = [](const std::vector<int>& values, unsigned block) {
-    const forced_branch::BlockSums sums(values, block);
+    const SharedInts sums(values, blocks_for(values.size(), block), block);
     INFO("block " << block << ", n = " << values.size());
     check_all(forced_branch::kVersions, sums);
     sums.poison();
@@ -200,9 +200,6 @@ TEST_CASE("trees with predicates and behind a branch are right at awkward sizes,
     }
   }
   all_run_right(std::vector<int>(4099, 40000000), 256);
-  // The host's own sums are right: of 300 in blocks of 256.
-  CHECK(forced_branch::BlockSums(std::vector<int>(300, -3), 256).expected ==
-        std::vector<long long>{9 * 256, 9 * 44});
 }
 
 TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
@@ -301,7 +298,7 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
           "[slots_in_a_loop]") {
   using namespace slots_in_a_loop;
   const auto all_run_right = [](const std::vector<int>& values, unsigned blocks, unsigned block) {
-    const SharedWork work(values, blocks, block);
+    const SharedInts work(values, blocks, block);
     INFO(blocks << " blocks of " << block << ", n = " << values.size());
     for (int repeat = 0; repeat < 2; ++repeat) check_all(slots_in_a_loop::kVersions, work);
     work.poison();
@@ -317,7 +314,7 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
   }
   all_run_right(std::vector<int>(4099, 40000000), 8, 64);
   // The host's own sums are right: 300 elements, of which blocks of 64 threads take turns.
-  CHECK(SharedWork(std::vector<int>(300, -3), 2, 64).expected ==
+  CHECK(SharedInts(std::vector<int>(300, -3), 2, 64).expected ==
         std::vector<long long>{9 * (64 + 64 + 44), 9 * (64 + 64)});
 }
 
