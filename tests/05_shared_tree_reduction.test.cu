@@ -184,7 +184,7 @@ TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits",
 TEST_CASE("trees with predicates and behind a branch are right at awkward sizes, for any block",
           "[forced_branch]") {
   const auto all_run_right = [](const std::vector<int>& values, unsigned block) {
-    const forced_branch::BlockSums sums(values, block);
+    const SharedInts sums(values, blocks_for(values.size(), block), block);
     check_all(forced_branch::kVersions, sums);
     sums.poison();
     if (!values.empty()) CHECK_FALSE(sums.is_right("nothing ran"));
@@ -192,9 +192,6 @@ TEST_CASE("trees with predicates and behind a branch are right at awkward sizes,
   for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 256); });
   for_blocks_of_every_size(2053, all_run_right);
   all_run_right(std::vector<int>(4099, 40000000), 256);
-  // The host's own sums are right: of 300 in blocks of 256.
-  CHECK(forced_branch::BlockSums(std::vector<int>(300, -3), 256).expected ==
-        std::vector<long long>{9 * 256, 9 * 44});
 }
 
 TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
@@ -286,7 +283,7 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
   using namespace slots_in_a_loop;
   const auto all_run_right = [](const std::vector<int>& values, unsigned blocks, unsigned block) {
     INFO(blocks << " blocks");
-    check_repeated(slots_in_a_loop::kVersions, SharedWork(values, blocks, block), 1);
+    check_repeated(slots_in_a_loop::kVersions, SharedInts(values, blocks, block), 1);
   };
   for_ints_of_every_size([&](const std::vector<int>& values) { all_run_right(values, 8, 64); });
   for_blocks_of_every_size(2053, [&](const std::vector<int>& values, unsigned block) {
@@ -294,7 +291,7 @@ TEST_CASE("shares of a few blocks are added right, wherever they are kept and wh
   });
   all_run_right(std::vector<int>(4099, 40000000), 8, 64);
   // The host's own sums are right: 300 elements, of which blocks of 64 threads take turns.
-  CHECK(SharedWork(std::vector<int>(300, -3), 2, 64).expected ==
+  CHECK(SharedInts(std::vector<int>(300, -3), 2, 64).expected ==
         std::vector<long long>{9 * (64 + 64 + 44), 9 * (64 + 64)});
 }
 

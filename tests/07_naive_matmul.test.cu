@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "../chapters/07_naive_matmul/experiments/naive.cuh"
 #include "matmul_testing.cuh"
 
 #define main experiment_main
@@ -52,12 +53,8 @@ TEST_CASE("the kernels need no certain block: one thread, no whole warp, flat, t
     check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
       multiply_columns_along_x<<<grid, threads>>>(a, b, c);
     });
-    check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
-      beside_cublas::multiply_naive<<<grid, threads>>>(a, b, c);
-    });
-    check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
-      serial_loop::multiply_naive<<<grid, threads>>>(a, b, c);
-    });
+    check_blocks_of(product, block, block,
+                    [&](dim3 grid, dim3 threads) { multiply_naive<<<grid, threads>>>(a, b, c); });
     // Here x counts rows and y counts columns.
     check_blocks_of(product, block, dim3(block.y, block.x), [&](dim3 grid, dim3 threads) {
       multiply_rows_along_x<<<dim3(grid.y, grid.x), threads>>>(a, b, c);

@@ -120,38 +120,10 @@ auto end_of_chain(Launch&& launch) {
 // Chains of one step in each thread of a block. The step of thread `slow` waits for so many cycles.
 __global__ void time_slow_step(ChainEnd<unsigned>* ends, unsigned slow, long long cycles) {
   const bool waits = threadIdx.x == slow;
-  operation_latency::time_chain(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
+  time_chain(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
     for (const long long begin = clock64(); waits && clock64() - begin < cycles;) continue;
     return v + 1;
   });
-}
-__global__ void time_slow_walk(ChainEnd<unsigned>* ends, unsigned slow, long long cycles) {
-  const bool waits = threadIdx.x == slow;
-  memory_latency::time_walk(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
-    for (const long long begin = clock64(); waits && clock64() - begin < cycles;) continue;
-    return v + 1;
-  });
-}
-// Whether the clock of every thread runs from before the first step of all to behind the last.
-template <class End>
-void check_clock(void (*kernel)(End* ends, unsigned slow, long long cycles)) {
-  constexpr unsigned kThreads = 64;
-  constexpr long long kCycles = 200000;
-  for (const unsigned slow : {0u, 1u, 31u, 32u, kThreads - 1}) {
-    const DeviceArray<End> d_ends(kThreads);
-    const double began_ms = host_ms();
-    kernel<<<1, kThreads>>>(d_ends, slow, kCycles);
-    CUDA_CHECK_LAUNCH();
-    const std::vector<End> ends = d_ends.download();
-    const double most = 1e7 * (host_ms() - began_ms);  // cycles in that time, of a clock of 10 GHz
-    for (unsigned t = 0; t < kThreads; ++t) {
-      INFO("thread " << t << ", the slow one is " << slow);
-      CHECK(ends[t].value == t + 1);
-      // A warp of a GPU may read its clock while it still waits at a barrier for another warp.
-      if (!kOnGpu || t / 32 == slow / 32) CHECK(ends[t].cycles >= kCycles);
-      CHECK(static_cast<double>(ends[t].cycles) <= most);
-    }
-  }
 }
 
 // How much a cell of the beginning counts at the end, by another way: without ends there are as
@@ -474,8 +446,23 @@ TEST_CASE("what a chain needs is done before each, and each goes on where the la
 
 TEST_CASE("every thread's clock is read before the first step and behind the last",
           "[operation_latency][memory_latency]") {
-  check_clock(time_slow_step);
-  check_clock(time_slow_walk);
+  constexpr unsigned kThreads = 64;
+  constexpr long long kCycles = 200000;
+  for (const unsigned slow : {0u, 1u, 31u, 32u, kThreads - 1}) {
+    const DeviceArray<ChainEnd<unsigned>> d_ends(kThreads);
+    const double began_ms = host_ms();
+    time_slow_step<<<1, kThreads>>>(d_ends, slow, kCycles);
+    CUDA_CHECK_LAUNCH();
+    const std::vector<ChainEnd<unsigned>> ends = d_ends.download();
+    const double most = 1e7 * (host_ms() - began_ms);  // cycles in that time, of a clock of 10 GHz
+    for (unsigned t = 0; t < kThreads; ++t) {
+      INFO("thread " << t << ", the slow one is " << slow);
+      CHECK(ends[t].value == t + 1);
+      // A warp of a GPU may read its clock while it still waits at a barrier for another warp.
+      if (!kOnGpu || t / 32 == slow / 32) CHECK(ends[t].cycles >= kCycles);
+      CHECK(static_cast<double>(ends[t].cycles) <= most);
+    }
+  }
 }
 
 TEST_CASE("a ring leads through every place of its step and back", "[memory_latency]") {

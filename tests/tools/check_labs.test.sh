@@ -19,8 +19,8 @@ expect_output "0 complaints"
 
 test_case "SHARE=k/n tries a part of the mutants, and the parts are all of them"
 share() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2 SHARE="$1"; }
-answers 0 "8 mutants rejected" share 1/2
-answers 0 "8 mutants rejected" share 2/2
+answers 0 "7 mutants rejected" share 1/2
+answers 0 "7 mutants rejected" share 2/2
 answers 2 "SHARE=3/2: expected k/n" share 3/2
 
 test_case "of starters and solutions a part tries a larger part, each lab's two together, and the parts are all of them"
@@ -80,7 +80,7 @@ broken "a demand for speed that no wrong solution fails" $check 's/^#include "co
   "has a line \`// TOO SLOW: NAME, ...\`"
 broken "a wrong solution that is too slow, and is none" $check \
   's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no ex1_block_sum/nothing_like_it"
-broken "too few mutants" $mutants '/^atomics_on_the_result:/,/^\[right/{/^\[right/!d;}' "$mutants: [ex1_block_sum] 1 mutants: at least 3"
+broken "too few mutants" $mutants '/^slots_for_all_blocks:/,/^\[right/{/^\[right/!d;}' "$mutants: [ex1_block_sum] 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \

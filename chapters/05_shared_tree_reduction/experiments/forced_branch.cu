@@ -71,32 +71,7 @@ __global__ void sum_interleaved_branch(const int* x, std::size_t n, long long* s
   if (t == 0) sums[blockIdx.x] = partial[0];
 }
 
-// What the kernels read and write: a sum of squares per block.
-struct BlockSums {
-  BlockSums(const std::vector<int>& values, unsigned threads)
-      : x(values), block(threads), expected(grid) {
-    for (std::size_t i = 0; i < n; ++i) expected[i / block] += 1LL * values[i] * values[i];
-  }
-
-  void poison() const { sums.poison(); }
-  bool is_right(const std::string& version) const {
-    return all_equal(version, sums.download(), expected);
-  }
-
-  DeviceArray<int> x;
-  std::size_t n = x.size();
-  unsigned block;
-  unsigned grid = blocks_for(n, block);
-  DeviceArray<long long> sums{grid};
-  std::vector<long long> expected;
-};
-
-template <auto kKernel>
-void launch(const BlockSums& d) {
-  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.sums);
-}
-
-const Version<BlockSums> kVersions[] = {
+const Version<SharedInts> kVersions[] = {
     {"mask_predicated", "threads picked by a mask, predicates", launch<sum_mask_predicated>},
     {"mask_branch", "the same threads, behind a branch", launch<sum_mask_branch>},
     {"interleaved_predicated", "the first threads, predicates", launch<sum_interleaved_predicated>},
@@ -109,7 +84,8 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
   ResultTable table(opt, n * sizeof(int), div_up(n, block) * sizeof(long long));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const BlockSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  const SharedInts sums(random_ints(n, 0, 9, opt.seed), blocks_for(n, block),
+                        static_cast<unsigned>(block));
   for (const auto& version : kVersions) table.add(version, sums);
   return table.finish();
 }

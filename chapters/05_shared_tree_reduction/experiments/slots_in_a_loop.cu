@@ -58,31 +58,7 @@ __global__ void sum_tree(const int* x, std::size_t n, long long* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = partial[0];
 }
 
-// n ints, and a sum for each of a few blocks that share them.
-struct SharedWork {
-  SharedWork(const std::vector<int>& values, unsigned blocks, unsigned threads)
-      : x(values), grid(blocks), block(threads), expected(grid) {
-    for (std::size_t i = 0; i < n; ++i) expected[i / block % grid] += 1LL * values[i] * values[i];
-  }
-
-  void poison() const { sums.poison(); }
-  bool is_right(const std::string& version) const {
-    return all_equal(version, sums.download(), expected);
-  }
-
-  DeviceArray<int> x;
-  std::size_t n = x.size();
-  unsigned grid, block;
-  DeviceArray<long long> sums{grid};
-  std::vector<long long> expected;  // of each block
-};
-
-template <auto kKernel>
-void launch(const SharedWork& d) {
-  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.sums);
-}
-
-const Version<SharedWork> kVersions[] = {
+const Version<SharedInts> kVersions[] = {
     {"register_one_thread", "in a register, thread 0 adds", launch<sum_one_thread<kRegister>>},
     {"register_tree", "in a register, a tree adds", launch<sum_tree<kRegister>>},
     {"slot_one_thread", "in its slot, thread 0 adds", launch<sum_one_thread<kSlot>>},
@@ -101,7 +77,7 @@ int main(int argc, char** argv) {
                      {"block", &block, 1, kMaxBlock, "threads per block"}});
   ResultTable table(opt, n * sizeof(int), blocks * sizeof(long long));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const SharedWork work(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(blocks),
+  const SharedInts work(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(blocks),
                         static_cast<unsigned>(block));
   for (const auto& version : kVersions) table.add(version, work);
   return table.finish();

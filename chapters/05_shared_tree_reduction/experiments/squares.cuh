@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chapter 05: what several experiments share with the program: a thread's element and the fold.
+// Chapter 05: what several experiments share with the program: a thread's element, the fold, and
+// the sums of blocks.
 #pragma once
 
 #include "../../../common/common.cuh"
@@ -27,4 +28,28 @@ __device__ inline void fold_to_front(long long* partial, unsigned count) {
     __syncthreads();  // the next level reads sums that other threads have just written
     count = half;
   }
+}
+
+// n ints, and a sum of squares for each of the blocks that share them.
+struct SharedInts {
+  SharedInts(const std::vector<int>& values, unsigned blocks, unsigned threads)
+      : x(values), grid(blocks), block(threads), expected(grid) {
+    for (std::size_t i = 0; i < n; ++i) expected[i / block % grid] += 1LL * values[i] * values[i];
+  }
+
+  void poison() const { sums.poison(); }
+  bool is_right(const std::string& version) const {
+    return all_equal(version, sums.download(), expected);
+  }
+
+  DeviceArray<int> x;
+  std::size_t n = x.size();
+  unsigned grid, block;
+  DeviceArray<long long> sums{grid};
+  std::vector<long long> expected;  // of each block
+};
+
+template <auto kKernel>
+void launch(const SharedInts& d) {
+  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.sums);
 }

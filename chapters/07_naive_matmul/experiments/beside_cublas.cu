@@ -4,19 +4,7 @@
 #include <cublas_v2.h>
 
 #include "../../../common/common.cuh"
-
-constexpr unsigned kBlockX = 32, kBlockY = 8;
-
-// A thread per element of C. For every i a warp loads one element of A, the same for all lanes, and
-// 32 neighbours of B: two loads for every multiplication and addition.
-__global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
-  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (row >= c.height || column >= c.width) return;  // no barrier follows
-  float sum = 0;
-  for (unsigned i = 0; i < a.width; ++i) sum += a.at(row, i) * b.at(i, column);
-  c.at(row, column) = sum;
-}
+#include "naive.cuh"
 
 // A call of cuBLAS that fails ends the program.
 void ensure(cublasStatus_t status, const char* call) {

@@ -8,18 +8,7 @@
 #include <fstream>
 
 #include "../../../common/common.cuh"
-
-constexpr unsigned kBlockX = 32, kBlockY = 8;
-
-// Neighbouring lanes have neighbouring columns of C.
-__global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
-  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (row >= c.height || column >= c.width) return;  // no barrier follows
-  float sum = 0;
-  for (unsigned i = 0; i < a.width; ++i) sum += a.at(row, i) * b.at(i, column);
-  c.at(row, column) = sum;
-}
+#include "naive.cuh"
 
 // From one turn of the inner loop to the next, b.at(i, column) moves on by a whole row.
 void multiply_serial(Matrix a, Matrix b, Matrix c) {

@@ -7,32 +7,24 @@
 #include "../../../common/common.cuh"
 #include "rounds.cuh"
 
-// Words in pinned memory, their place on the device, and the streams over which the chunks go.
-struct Chunks {
+// The words, once more on the device, and the streams over which their chunks go.
+struct Chunks : PinnedWords {
   Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
-      : n(words), rounds(rounds_per_word), streams(stream_count), d_data(n), d_x(n), d_y(n) {
-    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
-    fill_with_random_words(h_x, n, seed);
+      : PinnedWords(words, rounds_per_word, seed), streams(stream_count), d_data(n) {
     CUDA_CHECK(cudaMemcpy(d_data, h_x, n * kWord, cudaMemcpyHostToDevice));
     for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
   }
   ~Chunks() {
-    CUDA_CHECK(cudaFreeHost(h_x));
     for (cudaStream_t stream : streams) CUDA_CHECK(cudaStreamDestroy(stream));
   }
 
-  void poison() const { d_x.poison(), d_y.poison(); }
   bool is_right(const std::string& name) const { return is_mixed(name, d_y, h_x, rounds); }
   bool words_came(const std::string& name) const {
     return all_equal(name, d_x.download(), {h_x, h_x + n});
   }
 
-  std::size_t n;
-  unsigned rounds;
   std::vector<cudaStream_t> streams;
-  unsigned* h_x = nullptr;
   DeviceArray<unsigned> d_data;  // the words, on the device beforehand
-  DeviceArray<unsigned> d_x, d_y;
 };
 
 // A chunk's copy and its kernel are in one stream, the next chunk's in the next stream.

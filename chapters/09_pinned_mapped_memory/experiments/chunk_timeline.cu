@@ -5,29 +5,20 @@
 #include "marks.cuh"
 #include "rounds.cuh"
 
-// Words in plain and in pinned memory, their place on the device, and streams for their chunks.
-struct Chunks {
+// The words, once more in plain memory, and the streams over which their chunks go.
+struct Chunks : PinnedWords {
   Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
-      : n(words), rounds(rounds_per_word), data(n), streams(stream_count), d_x(n), d_y(n) {
-    fill_with_random_words(data.data(), n, seed);
-    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
-    std::copy(data.begin(), data.end(), h_x);
+      : PinnedWords(words, rounds_per_word, seed), data(h_x, h_x + n), streams(stream_count) {
     for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
   }
   ~Chunks() {
-    CUDA_CHECK(cudaFreeHost(h_x));
     for (cudaStream_t stream : streams) CUDA_CHECK(cudaStreamDestroy(stream));
   }
 
-  void poison() const { d_x.poison(), d_y.poison(); }
   bool is_right(const std::string& name) const { return is_mixed(name, d_y, data.data(), rounds); }
 
-  std::size_t n;
-  unsigned rounds;
   std::vector<unsigned> data;
   std::vector<cudaStream_t> streams;
-  unsigned* h_x = nullptr;
-  DeviceArray<unsigned> d_x, d_y;
 };
 
 // Sends the chunks and mixes them. Returns a mark before all, and three for each chunk: its stream

@@ -6,20 +6,12 @@
 #include "../../../common/common.cuh"
 #include "rounds.cuh"
 
-// Words in pinned memory, which the kernel reads or which are copied to the device.
-struct Passes {
-  Passes(std::size_t words, unsigned rounds_per_word, std::uint64_t seed)
-      : n(words), rounds(rounds_per_word), d_x(n), d_y(n) {
-    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
-    CUDA_CHECK(cudaHostGetDevicePointer(&mapped_x, h_x, 0));  // the same words, for the kernel
-    fill_with_random_words(h_x, n, seed);
-  }
-  ~Passes() { CUDA_CHECK(cudaFreeHost(h_x)); }
+struct Passes : PinnedWords {
+  using PinnedWords::PinnedWords;
 
   // The rounds are shared among the passes, so that the arithmetic is always the same.
   unsigned rounds_in_each_of(unsigned passes) const { return std::max(1u, rounds / passes); }
 
-  void poison() const { d_x.poison(), d_y.poison(); }
   bool is_right(const std::string& name, unsigned passes) const {
     const Round all = rounds_in_one(rounds_in_each_of(passes));
     std::vector<unsigned> expected(n, 0);
@@ -28,11 +20,6 @@ struct Passes {
     }
     return all_equal(name, d_y.download(), expected);
   }
-
-  std::size_t n;
-  unsigned rounds;
-  unsigned *h_x = nullptr, *mapped_x = nullptr;
-  DeviceArray<unsigned> d_x, d_y;
 };
 
 void run_passes(const Passes& p, unsigned passes, const unsigned* x) {

@@ -37,6 +37,26 @@ inline void fill_with_random_words(unsigned* words, std::size_t n, std::uint64_t
   for (std::size_t i = 0; i < n; ++i) words[i] = static_cast<unsigned>(random_bits(seed, i));
 }
 
+// Words in pinned memory, which kernels read there or after a copy to d_x; what they make of them
+// goes to d_y.
+struct PinnedWords {
+  PinnedWords(std::size_t words, unsigned rounds_per_word, std::uint64_t seed)
+      : n(words), rounds(rounds_per_word), d_x(n), d_y(n) {
+    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
+    CUDA_CHECK(cudaHostGetDevicePointer(&mapped_x, h_x, 0));  // the same words, for a kernel
+    fill_with_random_words(h_x, n, seed);
+  }
+  ~PinnedWords() { CUDA_CHECK(cudaFreeHost(h_x)); }
+  PinnedWords(const PinnedWords&) = delete;
+
+  void poison() const { d_x.poison(), d_y.poison(); }
+
+  std::size_t n;
+  unsigned rounds;
+  unsigned *h_x = nullptr, *mapped_x = nullptr;
+  DeviceArray<unsigned> d_x, d_y;
+};
+
 // Whether y is what a pass of so many rounds makes of x.
 inline bool is_mixed(const std::string& name, const DeviceArray<unsigned>& y, const unsigned* x,
                      unsigned rounds) {

@@ -17,15 +17,11 @@ __global__ void mix_with_other(const unsigned* x, std::size_t n, std::size_t apa
 }
 
 // The same words in pinned memory and on the device.
-struct Reads {
+struct Reads : PinnedWords {
   Reads(std::size_t words, unsigned rounds_per_word, std::uint64_t seed)
-      : n(words), rounds(rounds_per_word), d_x(n), d_y(n) {
-    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
-    CUDA_CHECK(cudaHostGetDevicePointer(&mapped_x, h_x, 0));
-    fill_with_random_words(h_x, n, seed);
+      : PinnedWords(words, rounds_per_word, seed) {
     CUDA_CHECK(cudaMemcpy(d_x, h_x, n * kWord, cudaMemcpyHostToDevice));
   }
-  ~Reads() { CUDA_CHECK(cudaFreeHost(h_x)); }
 
   void poison() const { d_y.poison(); }
 
@@ -51,11 +47,6 @@ struct Reads {
     for (std::size_t i = 0; i < n; ++i) expected[i] = of(i);
     return all_equal(name, d_y.download(), expected);
   }
-
-  std::size_t n;
-  unsigned rounds;
-  unsigned *h_x = nullptr, *mapped_x = nullptr;
-  DeviceArray<unsigned> d_x, d_y;
 };
 
 void read_once(const Reads& m) {

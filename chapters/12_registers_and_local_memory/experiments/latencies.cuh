@@ -13,6 +13,19 @@ struct ChainEnd {
   long long cycles;
 };
 
+/// A chain of so many steps, by the calling thread.
+template <class Value, class Step>
+__device__ void time_chain(ChainEnd<Value>* end, Value start, unsigned steps, Step step) {
+  Value v = start;
+  const long long begin = clock64();
+  __syncthreads();  // the clock is read before the first step
+#pragma unroll 128
+  for (unsigned k = 0; k < steps; ++k) v = step(v);
+  end->value = v;
+  __syncthreads();  // and again after the last
+  end->cycles = clock64() - begin;
+}
+
 /// Adds a row: cycles per step, from a chain and one of twice as many steps. What both have, the
 /// beginning and the end, falls out of the difference. `launch(end, v, length)` starts a chain at
 /// v; `before` is called ahead of each, outside of its time. The host takes every `step`, too, and

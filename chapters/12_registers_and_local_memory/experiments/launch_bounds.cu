@@ -6,14 +6,6 @@
 
 constexpr unsigned kHeld = 64;  // ints that a thread holds
 
-// Element k of this thread, or 0 past the end of x. Elements of neighbouring threads are
-// neighbours.
-__device__ int element_or_zero(const int* x, std::size_t n, unsigned k) {
-  const std::size_t i =
-      (static_cast<std::size_t>(blockIdx.x) * kHeld + k) * blockDim.x + threadIdx.x;
-  return i < n ? x[i] : 0;
-}
-
 // The sum of |a - b| over all pairs of a thread's values: 2016 pairs, every value is read 63 times.
 // The second bound promises that an SM is to hold so many blocks: the compiler keeps the promise by
 // using no more registers than they leave each thread.
@@ -22,7 +14,7 @@ __global__ void __launch_bounds__(kHoldingBlock, std::min(kBlocks, kMostBlocks))
     sum_pair_distances(const int* x, std::size_t n, unsigned* sums) {
   int held[kHeld];
 #pragma unroll
-  for (unsigned k = 0; k < kHeld; ++k) held[k] = element_or_zero(x, n, k);
+  for (unsigned k = 0; k < kHeld; ++k) held[k] = element_or_zero<kHeld>(x, n, k);
   unsigned sum = 0;
 #pragma unroll
   for (unsigned a = 0; a < kHeld; ++a) {

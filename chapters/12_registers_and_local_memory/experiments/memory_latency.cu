@@ -8,18 +8,6 @@ constexpr std::size_t kInMemory = kOnGpu ? 256_Mi : 8_Mi;  // bytes, more than a
 
 using WalkEnd = ChainEnd<unsigned>;
 
-template <class Step>
-__device__ void time_walk(WalkEnd* end, unsigned start, unsigned steps, Step step) {
-  unsigned v = start;
-  const long long begin = clock64();
-  __syncthreads();  // the clock is read before the first step
-#pragma unroll 128
-  for (unsigned k = 0; k < steps; ++k) v = step(v);
-  end->value = v;
-  __syncthreads();  // and again after the last
-  end->cycles = clock64() - begin;
-}
-
 // Rings of links: every load brings the address of the next.
 struct Links {
   const unsigned* global;
@@ -29,13 +17,13 @@ constexpr unsigned kRing = 64;               // links, in a small ring
 __constant__ unsigned constant_ring[16384];  // 64 KiB, all there is
 
 __global__ void walk_constant_ring(WalkEnd* end, unsigned start, unsigned steps, Links) {
-  time_walk(end, start, steps, [](unsigned at) { return constant_ring[at]; });
+  time_chain(end, start, steps, [](unsigned at) { return constant_ring[at]; });
 }
 __global__ void walk_global_ring(WalkEnd* end, unsigned start, unsigned steps, Links links) {
-  time_walk(end, start, steps, [links](unsigned at) { return links.global[at]; });
+  time_chain(end, start, steps, [links](unsigned at) { return links.global[at]; });
 }
 __global__ void walk_texture_ring(WalkEnd* end, unsigned start, unsigned steps, Links links) {
-  time_walk(end, start, steps, [links](unsigned at) {
+  time_chain(end, start, steps, [links](unsigned at) {
     return tex1Dfetch<unsigned>(links.texture, static_cast<int>(at));
   });
 }
@@ -43,12 +31,12 @@ __global__ void walk_shared_ring(WalkEnd* end, unsigned start, unsigned steps, L
   __shared__ unsigned ring[kRing];
   for (unsigned k = 0; k < kRing; ++k) ring[k] = links.global[k];  // by the block's only thread
   const unsigned* const first = ring;
-  time_walk(end, start, steps, [first](unsigned at) { return first[at]; });
+  time_chain(end, start, steps, [first](unsigned at) { return first[at]; });
 }
 __global__ void walk_local_ring(WalkEnd* end, unsigned start, unsigned steps, Links links) {
   unsigned ring[kRing];
   for (unsigned k = 0; k < kRing; ++k) ring[k] = links.global[k];
-  time_walk(end, start, steps, [&ring](unsigned at) { return ring[at]; });
+  time_chain(end, start, steps, [&ring](unsigned at) { return ring[at]; });
 }
 
 // So many bytes of links. Each leads `step` places on, and at the end around to the beginning.

@@ -4,18 +4,6 @@
 #include "../../../common/common.cuh"
 #include "latencies.cuh"
 
-template <class Value, class Step>
-__device__ void time_chain(ChainEnd<Value>* end, Value start, unsigned steps, Step step) {
-  Value v = start;
-  const long long begin = clock64();
-  __syncthreads();  // the clock is read before the first step
-#pragma unroll 128
-  for (unsigned k = 0; k < steps; ++k) v = step(v);
-  end->value = v;
-  __syncthreads();  // and again after the last
-  end->cycles = clock64() - begin;
-}
-
 // Fibonacci's numbers: every addition needs the one before. (The same number added again and again
 // would be a multiplication to the compiler.)
 struct Pair {

@@ -15,6 +15,15 @@ constexpr unsigned kMostBlocks = 2048 / kHoldingBlock;
 constexpr unsigned kMostBlocks = 1024 / kHoldingBlock;
 #endif
 
+/// Element k of the kEach that a thread holds, or 0 past the end of x. Elements of neighbouring
+/// threads are neighbours.
+template <unsigned kEach>
+__device__ int element_or_zero(const int* x, std::size_t n, unsigned k) {
+  const std::size_t i =
+      (static_cast<std::size_t>(blockIdx.x) * kEach + k) * blockDim.x + threadIdx.x;
+  return i < n ? x[i] : 0;
+}
+
 /// How many blocks an SM holds, as far as threads and registers decide. The registers of a warp are
 /// handed out in portions of 256, eight for each lane, and all lie in the same quarter of the SM.
 inline int blocks_by_registers(const cudaDeviceProp& sm, int threads, int registers) {

@@ -7,14 +7,6 @@
 constexpr unsigned kCells = 160;  // of a rod: more than half of the 255 registers
 constexpr unsigned kRounds = 32;
 
-// Element k of this thread, or 0 past the end of x. Elements of neighbouring threads are
-// neighbours.
-__device__ int element_or_zero(const int* x, std::size_t n, unsigned k) {
-  const std::size_t i =
-      (static_cast<std::size_t>(blockIdx.x) * kCells + k) * blockDim.x + threadIdx.x;
-  return i < n ? x[i] : 0;
-}
-
 // In every round each cell of a thread's rod becomes the sum of its neighbours; beyond the ends
 // there are zeros. Leaves a sum in which every cell has a weight of its own. A trip through the
 // loop is kRoundsOfTrip rounds.
@@ -23,7 +15,7 @@ __global__ void __launch_bounds__(kHoldingBlock, std::min(kBlocks, kMostBlocks))
     sum_neighbours(const int* x, std::size_t n, unsigned rounds, unsigned* sums) {
   unsigned cell[kCells];
 #pragma unroll
-  for (unsigned k = 0; k < kCells; ++k) cell[k] = element_or_zero(x, n, k);
+  for (unsigned k = 0; k < kCells; ++k) cell[k] = element_or_zero<kCells>(x, n, k);
 #pragma unroll kRoundsOfTrip
   for (unsigned round = 0; round < rounds; ++round) {
     unsigned left = 0;
