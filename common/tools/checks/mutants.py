@@ -71,8 +71,9 @@ def run(tree, *command, **extra):
 
 def verdict(tree, chapter, kind):
     """(rejected?, how) for what is in the tree."""
-    if run(tree, "make", "-j1", "test-programs", "BACKEND=cpu", f"CH={chapter}") != 0:
-        return False, "does not compile"
+    compiled = run(tree, "make", "-j1", "test-programs", "BACKEND=cpu", f"CH={chapter}")
+    if compiled != 0:
+        return False, f"not compiled after {LIMIT_SECONDS} s" if compiled == 124 else "does not compile"
     if kind == "sanitize":
         noticed = run(tree, "make", "-j1", "sanitize", "BACKEND=cpu", f"CH={chapter}") != 0
         return noticed, "rejected by make sanitize" if noticed else "survives"

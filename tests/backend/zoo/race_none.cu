@@ -1,15 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Nothing to report: volatile words in which each thread counts, or one block after the other,
-// constants that kernels read, memory that another stream frees after an event. One thread that
-// reads for longer than the timeout makes progress all the while. Right twins of plain races are in
-// tests/xray/races.test.cu.
+// The right twins of race_sum.cu, and of its cure without atomics: nothing to report. Nor is there
+// of a volatile flag between blocks that is polled before it is raised, with fences, of volatile
+// words in which each thread counts, or one block after the other, of an object with virtual
+// functions in shared memory, of constants that kernels read, nor of memory that another stream
+// frees after an event. One thread that reads for longer than the timeout makes progress all the
+// while. CI builds it with clang++ as well, of which this is the only program.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_TIMEOUT=0.3
-// EXPECT-STDOUT: turns 4
+// EXPECT-STDOUT: sums 64 64, handed over 5, twice 42, turns 4
 #include <cstdio>
+#include <new>
+
+__global__ void count_threads(int* sums) {
+  __shared__ int ones[64];
+  atomicAdd(&sums[0], 1);
+  ones[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int one : ones) sums[1] += one;
+  }
+}
+
+__device__ volatile int flag;
+
+__global__ void hand_over(volatile int* data, int* received) {
+  if (blockIdx.x == gridDim.x - 1) {
+    *data = 5;
+    __threadfence();
+    flag = 1;
+  } else if (blockIdx.x == 0) {
+    while (flag == 0) {
+    }
+    __threadfence();
+    *received = *data;
+  }
+}
 
 // One block after the other, each with a word for each thread.
 __global__ void take_turns(volatile int* turn, volatile int* own) {
@@ -21,6 +49,23 @@ __global__ void take_turns(volatile int* turn, volatile int* own) {
   }
   __threadfence();
   *turn = *turn + 1;
+}
+
+struct Number {
+  int value;
+  __device__ explicit Number(int v) : value(v) {}
+  __device__ virtual int get() const { return value; }
+};
+struct Twice : Number {
+  __device__ explicit Twice(int v) : Number(v) {}
+  __device__ int get() const override { return 2 * value; }
+};
+
+__global__ void call_virtual(int* result) {
+  __shared__ alignas(Twice) char room[sizeof(Twice)];
+  if (threadIdx.x == 0) new (room) Twice(21);
+  __syncthreads();
+  result[threadIdx.x] = reinterpret_cast<const Number*>(room)->get();
 }
 
 __constant__ int table[2];
@@ -71,11 +116,19 @@ void free_after_event() {
 int main() {
   free_after_event();
   read_for_long();
-  int *d_words = nullptr, turns = 0;
-  cudaMalloc(&d_words, 129 * sizeof(int));
-  cudaMemset(d_words, 0, 129 * sizeof(int));
-  take_turns<<<4, 32>>>(d_words, d_words + 1);
-  cudaMemcpy(&turns, d_words, sizeof turns, cudaMemcpyDeviceToHost);
+  int *d_sums = nullptr, *d_words = nullptr, sums[2] = {0, 0}, words[163] = {};
+  cudaMalloc(&d_words, sizeof(words));
+  hand_over<<<4, 1>>>(d_words, d_words + 1);
+  call_virtual<<<1, 32>>>(d_words + 2);
+  cudaMemset(d_words + 34, 0, 129 * sizeof(int));
+  take_turns<<<4, 32>>>(d_words + 34, d_words + 35);
+  cudaMemcpy(words, d_words, sizeof(words), cudaMemcpyDeviceToHost);
   cudaFree(d_words);
-  std::printf("turns %d\n", turns);
+  cudaMalloc(&d_sums, sizeof(sums));
+  cudaMemset(d_sums, 0, sizeof(sums));
+  count_threads<<<1, 64>>>(d_sums);
+  cudaMemcpy(sums, d_sums, sizeof(sums), cudaMemcpyDeviceToHost);
+  cudaFree(d_sums);
+  std::printf("sums %d %d, handed over %d, twice %d, turns %d\n", sums[0], sums[1], words[1],
+              words[33], words[34]);
 }
