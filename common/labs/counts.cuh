@@ -420,12 +420,12 @@ class LastCopies {
   CUDA_CPU_UNSEEN static bool is_last(cuda_cpu::Block& block, const cuda_cpu::AsyncCopy& copy,
                                       const void* barrier) {
     if (!copy.is_bulk) {
-      const auto& queue = cuda_cpu::copy_queue_of(&block, &block.threads[copy.thread]);
-      return queue.first == queue.end || queue.copies[queue.end - 1].group == copy.group;
+      const auto& queued = cuda_cpu::copy_queue_of(&block, &block.threads[copy.thread]).copies;
+      return queued.empty() || queued.back().group == copy.group;
     }
     for (std::uint32_t i = 0; i < block.phase_barrier_count; ++i) {
       const cuda_cpu::PhaseBarrier& other = *block.phase_barriers[i];
-      if (other.object != barrier && other.copies.first != other.copies.end) return false;
+      if (other.object != barrier && !other.copies.empty()) return false;
     }
     return true;
   }

@@ -161,8 +161,11 @@ print(said)
 sys.exit(1 if missing or said else 0)
 END
   if command -v clang++ >/dev/null 2>&1; then
+    # printf in a kernel, aligned shared arrays, cuda::atomic_ref, cg::reduce, copies in bulk.
     run env -C "$tree" "$python" "$scratch/try.py" chapters/05_shared_tree_reduction/shared_tree_reduction.cu \
-      work/05_shared_tree_reduction/ex1_block_sum.cu
+      work/05_shared_tree_reduction/ex1_block_sum.cu chapters/00_first_kernel/first_kernel.cu \
+      chapters/08_tiled_matmul/tiled_matmul.cu chapters/10_atomics_last_block/atomics_last_block.cu \
+      chapters/11_warps_and_divergence/warps_and_divergence.cu chapters/16_tensor_cores/tensor_cores.cu
   else
     run env -C "$tree" "$python" "$scratch/try.py"
   fi

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <new>
 #include <algorithm>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -30,6 +31,18 @@
 #include <assert.h>
 #include "cuda_runtime.h"
 #include "cooperative_groups.h"
+#include "cooperative_groups/memcpy_async.h"
+#include "cooperative_groups/reduce.h"
+#include "cooperative_groups/scan.h"
+#include "cuda/atomic"
+#include "cuda/barrier"
+#include "cuda/pipeline"
+#include "cuComplex.h"
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "cuda_pipeline.h"
+#include "mma.h"
+#include "tensor_instructions.h"
 // A launch is a call of one of these; which one depends on the version of CUDA that clang goes by.
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared = 0, CUstream_st* stream = nullptr);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0, CUstream_st* stream = nullptr);
@@ -46,3 +59,14 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0, CUs
 #define __host__ __attribute__((host))
 #define __constant__ __attribute__((constant))
 #define __shared__ __attribute__((shared))
+// A constant that only launch bounds name, or code for GPUs, is no mistake.
+#pragma clang diagnostic ignored "-Wunused-const-variable"
+
+// Between an attribute and a type clang wants no keyword: __shared__ alignas(16) float x[4].
+#define alignas(bytes) __attribute__((aligned(bytes)))
+
+// The C functions that the standard library's headers above have declared for the host alone.
+extern "C" {
+__device__ int printf(const char* format, ...);
+__device__ int abs(int value) noexcept;
+}

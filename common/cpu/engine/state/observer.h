@@ -18,18 +18,18 @@ struct GridLaunch;
 template <class... Arguments>
 void nobody_hears(Arguments...) {}
 
-/// Who watches sets the functions that tell of grids and blocks beginning and ending and of
-/// barriers, and of the others those that it wants to hear.
+/// Who watches sets those that it wants to hear; of blocks it hears only where `grid_begins` is
+/// true, and then sets `block_begins`, too.
 struct Observer {
   /// Before the first block. False: this grid is not observed.
   bool (*grid_begins)(const GridLaunch& launch);
   /// When the last block has ended or the grid was abandoned, whether it was observed or not.
-  void (*grid_ends)(const GridLaunch& launch);
+  void (*grid_ends)(const GridLaunch& launch) = nobody_hears;
   /// Its result becomes block.observation. Null: the observer hears no more of this block.
   void* (*block_begins)(const Block& block, std::uint64_t number, std::uint64_t blocks);
-  void (*block_ends)(Block& block);
+  void (*block_ends)(Block& block) = nobody_hears;
   /// All threads have arrived, none has gone on.
-  void (*barrier_opens)(Block& block);
+  void (*barrier_opens)(Block& block) = nobody_hears;
   /// The running thread waits for others, but not for its whole block: warp operation, grid
   /// barrier. `lanes`: those of its warp that it meets.
   void (*thread_meets)(Block& block, std::uint32_t lanes) = nobody_hears;
